@@ -1,0 +1,2 @@
+//! zoolab: the command line.
+fn main() {}

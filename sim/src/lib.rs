@@ -1,0 +1,1 @@
+//! The laboratory around the core.
