@@ -1,1 +1,3 @@
 //! What only the whole can show.
+
+pub mod raw;
