@@ -1,0 +1,129 @@
+//! What an ensemble agrees on, and what one server is told at its start.
+
+use alloc::string::String;
+
+use crate::ids::{Millis, ServerId};
+
+/// What must be equal on all servers of an ensemble.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Settings {
+    /// The unit of all waiting. Too small and healthy sessions expire when a host stutters; too
+    /// large and dead ones linger.
+    pub tick_ms: u32,
+    /// Shorter wishes of clients become this.
+    pub session_timeout_min_ms: i32,
+    /// Longer wishes of clients become this.
+    pub session_timeout_max_ms: i32,
+    /// Whether TTL nodes exist. Off as in ZooKeeper, whose older versions cannot read them.
+    pub extended_types: bool,
+    /// Whether hard quotas refuse a write; otherwise they only warn.
+    pub enforce_quota: bool,
+    /// Whether `reconfig` is answered at all.
+    pub reconfig: bool,
+    /// Whether ACLs are looked at. Skipping them is for emergencies.
+    pub skip_acl: bool,
+    /// `user:digest` of whoever may do everything.
+    pub super_digest: Option<String>,
+    /// How often to look for empty containers and old TTL nodes.
+    pub container_check_ms: u32,
+    /// How many of them may go per minute; too many at once would crowd out clients.
+    pub container_max_per_minute: u32,
+    /// After how long a container that never had a child goes; never by default.
+    pub container_never_used_ms: Option<u32>,
+}
+
+impl Settings {
+    /// ZooKeeper's defaults at this tick.
+    #[must_use]
+    pub fn with_tick(tick_ms: u32) -> Self {
+        let tick = i32::try_from(tick_ms).unwrap_or(i32::MAX);
+        Self {
+            tick_ms,
+            session_timeout_min_ms: tick.saturating_mul(2),
+            session_timeout_max_ms: tick.saturating_mul(20),
+            extended_types: false,
+            enforce_quota: false,
+            reconfig: false,
+            skip_acl: false,
+            super_digest: None,
+            container_check_ms: 60_000,
+            container_max_per_minute: 10_000,
+            container_never_used_ms: None,
+        }
+    }
+
+    /// The same settings if they can work.
+    ///
+    /// # Errors
+    /// Says which setting cannot be.
+    pub fn checked(self) -> Result<Self, SettingsError> {
+        if self.tick_ms == 0 {
+            return Err(SettingsError::TickZero);
+        }
+        if self.session_timeout_min_ms <= 0 {
+            return Err(SettingsError::SessionTimeoutZero);
+        }
+        if self.session_timeout_min_ms > self.session_timeout_max_ms {
+            return Err(SettingsError::SessionTimeoutOrder {
+                min: self.session_timeout_min_ms,
+                max: self.session_timeout_max_ms,
+            });
+        }
+        if self.container_check_ms == 0 {
+            return Err(SettingsError::ContainerCheckZero);
+        }
+        Ok(self)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::with_tick(2000)
+    }
+}
+
+/// Why settings cannot work.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SettingsError {
+    /// Looking for containers all the time.
+    ContainerCheckZero,
+    /// The least is more than the most.
+    SessionTimeoutOrder {
+        /// The least.
+        min: i32,
+        /// The most.
+        max: i32,
+    },
+    /// Sessions that are over at once.
+    SessionTimeoutZero,
+    /// Time that does not pass.
+    TickZero,
+}
+
+impl core::fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::ContainerCheckZero => write!(f, "the container check interval must be positive"),
+            Self::SessionTimeoutOrder { min, max } => {
+                write!(f, "the least session timeout, {min} ms, is above the greatest, {max} ms")
+            }
+            Self::SessionTimeoutZero => write!(f, "the least session timeout must be positive"),
+            Self::TickZero => write!(f, "the tick must be positive"),
+        }
+    }
+}
+
+impl core::error::Error for SettingsError {}
+
+/// What one server is told when it starts: its name, and the chance it may use.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Boot {
+    /// Its `myid`; the highest byte of the ids of sessions that it opens.
+    pub me: ServerId,
+    /// The steady clock of the host, from which session ids begin, so that a restarted server
+    /// does not give out old ones again.
+    pub steady: Millis,
+    /// Scatters look-up tables, so that nobody outside can make their entries collide. No
+    /// behaviour depends on it.
+    pub scatter: u64,
+}
