@@ -1,0 +1,7 @@
+//! A request's way: deciding, and answering.
+
+pub mod overlay;
+pub mod prepare;
+pub mod read;
+
+pub use overlay::Overlay;

@@ -1,0 +1,382 @@
+//! Deciding: a request becomes a change with absolute results, or a code.
+//!
+//! The order of checks can be seen by clients; it is that of `PrepRequestProcessor`. On an error
+//! nothing has been decided and nothing is laid over the tree.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::overlay::{Overlay, Savepoint, View};
+use crate::acl::{self, AclWish, Id, perms};
+use crate::code::Code;
+use crate::config::Settings;
+use crate::ids::SessionId;
+use crate::quota::{Figures, counts_path, limits_path};
+use crate::request::{Create, CreateOp, Op, Stamp};
+use crate::tree::{Owner, RESERVED, StoredStat, Tree};
+use crate::txn::{Change, NodeChange, NodeKind, SubChange};
+use crate::{Data, Text, path};
+
+/// Who asks, as of when the request was taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// None when the server itself does.
+    pub session: SessionId,
+    /// Identities of the connection.
+    pub who: &'a [Id],
+    /// Whether the session may still ask.
+    pub open: bool,
+}
+
+/// Everything deciding needs to look at, and the overlay that it changes.
+#[derive(Debug)]
+pub struct Prepare<'a> {
+    /// What has been applied.
+    pub tree: &'a Tree,
+    /// What has been decided.
+    pub overlay: &'a mut Overlay,
+    /// The rules of the ensemble.
+    pub settings: &'a Settings,
+    /// The place and time of what is being decided.
+    pub stamp: Stamp,
+    /// Set within a multi.
+    savepoint: Option<Savepoint>,
+}
+
+impl<'a> Prepare<'a> {
+    /// Ready to decide one request.
+    pub fn new(
+        tree: &'a Tree,
+        overlay: &'a mut Overlay,
+        settings: &'a Settings,
+        stamp: Stamp,
+    ) -> Self {
+        Self { tree, overlay, settings, stamp, savepoint: None }
+    }
+
+    fn view(&self, at: &str) -> Result<View, Code> {
+        self.overlay.view(self.tree, at).ok_or(Code::NoNode)
+    }
+
+    fn permit(&self, view: &View, mask: i32, asker: Asker<'_>) -> Result<(), Code> {
+        let free = self.settings.skip_acl;
+        if free || view.acl.lets(mask, asker.who) { Ok(()) } else { Err(Code::NoAuth) }
+    }
+
+    fn put(&mut self, at: &str, view: View, before: u32) {
+        self.overlay.put(self.stamp.zxid, at, view, before, &mut self.savepoint);
+    }
+
+    fn remove(&mut self, at: &str, before: u32) {
+        self.overlay.remove(self.stamp.zxid, at, before, &mut self.savepoint);
+    }
+
+    fn is_ephemeral(&self, view: &View) -> bool {
+        matches!(self.tree.owner(&view.stat), Owner::Session(_))
+    }
+
+    /// A new node, asked for by itself.
+    ///
+    /// # Errors
+    /// The first check that fails, in ZooKeeper's order.
+    pub fn create(&mut self, asker: Asker<'_>, wish: &Create) -> Result<NodeChange, Code> {
+        let mode = self.mode(wish)?;
+        session(asker)?;
+        let at = &wish.path;
+        if !at.contains('/') || at.contains('\0') {
+            return Err(Code::BadArguments);
+        }
+        let acl = acl::fix(wish.acl.as_deref(), asker.who)?;
+        let parent_key = path::parent(at).ok_or(Code::BadArguments)?;
+        let mut parent = self.view(parent_key)?;
+        self.permit(&parent, perms::CREATE, asker)?;
+        let at: Text = if mode.sequential {
+            format!("{at}{:010}", parent.stat.cversion).into()
+        } else {
+            at.clone()
+        };
+        path::validate(&at)?;
+        if self.overlay.has(self.tree, &at) {
+            return Err(Code::NodeExists);
+        }
+        if self.is_ephemeral(&parent) {
+            return Err(Code::NoChildrenForEphemerals);
+        }
+        let bytes = wish.data.as_ref().map_or(0, |data| data.len() as i64);
+        self.within_quota(&at, bytes, 1)?;
+
+        let parent_cversion = parent.stat.cversion.wrapping_add(1);
+        let before = parent.digest;
+        // As `apply` will have it: a counter at its end sticks.
+        if parent_cversion > parent.stat.cversion {
+            parent.stat.cversion = parent_cversion;
+            parent.stat.pzxid = self.stamp.zxid;
+        }
+        parent.children += 1;
+        self.put(parent_key, parent, before);
+        let Stamp { zxid, time } = self.stamp;
+        let stat = StoredStat {
+            czxid: zxid,
+            mzxid: zxid,
+            pzxid: zxid,
+            ctime: time,
+            mtime: time,
+            owner: Owner::raw(mode.kind, asker.session),
+            ..StoredStat::default()
+        };
+        let view = View { stat, data: wish.data.clone(), acl: acl.clone(), children: 0, digest: 0 };
+        self.put(&at, view, 0);
+        let (op, data, kind) = (wish.op, wish.data.clone(), mode.kind);
+        Ok(NodeChange::Create { op, path: at, data, acl, kind, parent_cversion })
+    }
+
+    /// The checks of flags and TTL, and what they come to.
+    ///
+    /// What is made follows the operation, not the flag: a plain create with the container flag
+    /// makes a persistent node, as ZooKeeper's does.
+    fn mode(&self, wish: &Create) -> Result<Mode, Code> {
+        let &Create { op, flags, ttl_ms, .. } = wish;
+        let (ephemeral, sequential, ttl) = match flags {
+            0 | 4 => (false, false, false),
+            1 => (true, false, false),
+            2 => (false, true, false),
+            3 => (true, true, false),
+            5 => (false, false, true),
+            6 => (false, true, true),
+            _ => return Err(Code::BadArguments),
+        };
+        if ttl && !self.settings.extended_types {
+            return Err(Code::Unimplemented);
+        }
+        let in_range = (1..=Owner::TTL_MAX_MS).contains(&ttl_ms);
+        // ZooKeeper lets a TTL request without TTL through and then fails to apply it.
+        if ttl != in_range || !ttl && ttl_ms >= 0 || op == CreateOp::Ttl && !ttl {
+            return Err(Code::BadArguments);
+        }
+        let kind = match op {
+            CreateOp::Container => NodeKind::Container,
+            CreateOp::Ttl => NodeKind::Ttl { ms: ttl_ms },
+            CreateOp::Create | CreateOp::Create2 if ephemeral => NodeKind::Ephemeral,
+            CreateOp::Create | CreateOp::Create2 => NodeKind::Persistent,
+        };
+        Ok(Mode { kind, sequential })
+    }
+
+    /// A node to be removed by a client.
+    ///
+    /// # Errors
+    /// The first check that fails, in ZooKeeper's order.
+    pub fn delete(
+        &mut self,
+        asker: Asker<'_>,
+        at: &Text,
+        version: i32,
+    ) -> Result<NodeChange, Code> {
+        session(asker)?;
+        let parent_key = deletable(at)?;
+        let parent = self.view(parent_key)?;
+        self.permit(&parent, perms::DELETE, asker)?;
+        let node = self.view(at)?;
+        same_version(version, node.stat.version)?;
+        if node.children > 0 {
+            return Err(Code::NotEmpty);
+        }
+        self.bury(at, &node, parent);
+        Ok(NodeChange::Delete { path: at.clone(), container: false })
+    }
+
+    /// A container or TTL node to be removed by the server itself.
+    ///
+    /// # Errors
+    /// If it has come to life again, or is gone.
+    pub fn delete_container(&mut self, at: &Text) -> Result<NodeChange, Code> {
+        let parent_key = deletable(at)?;
+        let node = self.view(at)?;
+        if node.children > 0 {
+            return Err(Code::NotEmpty);
+        }
+        if self.is_ephemeral(&node) {
+            return Err(Code::BadVersion);
+        }
+        let parent = self.view(parent_key)?;
+        self.bury(at, &node, parent);
+        Ok(NodeChange::Delete { path: at.clone(), container: true })
+    }
+
+    /// A deletion that has been decided on.
+    fn bury(&mut self, at: &str, node: &View, mut parent: View) {
+        let before = parent.digest;
+        parent.children -= 1;
+        parent.stat.pzxid = parent.stat.pzxid.max(self.stamp.zxid);
+        self.put(path::parent(at).expect("deletable paths have parents"), parent, before);
+        self.remove(at, node.digest);
+    }
+
+    /// Data to be set.
+    ///
+    /// # Errors
+    /// The first check that fails, in ZooKeeper's order.
+    pub fn set_data(
+        &mut self,
+        asker: Asker<'_>,
+        at: &Text,
+        data: &Data,
+        version: i32,
+    ) -> Result<NodeChange, Code> {
+        session(asker)?;
+        path::validate(at)?;
+        let mut node = self.view(at)?;
+        self.permit(&node, perms::WRITE, asker)?;
+        let len = |data: &Data| data.as_ref().map_or(0, |data| data.len() as i64);
+        self.within_quota(at, len(data) - len(&node.data), 0)?;
+        same_version(version, node.stat.version)?;
+        let before = node.digest;
+        node.stat.version = node.stat.version.wrapping_add(1);
+        node.stat.mzxid = self.stamp.zxid;
+        node.stat.mtime = self.stamp.time;
+        node.data.clone_from(data);
+        let version = node.stat.version;
+        self.put(at, node, before);
+        Ok(NodeChange::SetData { path: at.clone(), data: data.clone(), version })
+    }
+
+    /// An ACL to be set.
+    ///
+    /// # Errors
+    /// The first check that fails, in ZooKeeper's order.
+    pub fn set_acl(
+        &mut self,
+        asker: Asker<'_>,
+        at: &Text,
+        acl: Option<&[AclWish]>,
+        version: i32,
+    ) -> Result<NodeChange, Code> {
+        session(asker)?;
+        path::validate(at)?;
+        let acl = acl::fix(acl, asker.who)?;
+        let mut node = self.view(at)?;
+        self.permit(&node, perms::ADMIN, asker)?;
+        same_version(version, node.stat.aversion)?;
+        let before = node.digest;
+        node.stat.aversion = node.stat.aversion.wrapping_add(1);
+        node.acl = acl.clone();
+        let version = node.stat.aversion;
+        self.put(at, node, before);
+        Ok(NodeChange::SetAcl { path: at.clone(), acl, version })
+    }
+
+    fn check(&self, asker: Asker<'_>, at: &Text, version: i32) -> Result<NodeChange, Code> {
+        session(asker)?;
+        path::validate(at)?;
+        let node = self.view(at)?;
+        self.permit(&node, perms::READ, asker)?;
+        same_version(version, node.stat.version)?;
+        Ok(NodeChange::Check { path: at.clone(), version: node.stat.version.wrapping_add(1) })
+    }
+
+    /// All of these or nothing. The first failure takes back what was decided before it; the
+    /// rest is not looked at. The session having moved is not a result but ends it.
+    #[must_use]
+    pub fn multi(&mut self, asker: Asker<'_>, ops: &[Op]) -> Change {
+        self.savepoint = Some(self.overlay.savepoint());
+        let mut changes = Vec::with_capacity(ops.len());
+        let mut failed = false;
+        for op in ops {
+            if failed {
+                changes.push(SubChange::Error(Code::RuntimeInconsistency));
+                continue;
+            }
+            let decided = match op {
+                Op::Check { path, version } => self.check(asker, path, *version),
+                Op::Create(wish) => self.create(asker, &by_flag(wish)),
+                Op::Delete { path, version } => self.delete(asker, path, *version),
+                Op::SetData { path, data, version } => self.set_data(asker, path, data, *version),
+            };
+            changes.push(match decided {
+                Ok(change) => SubChange::Node(change),
+                Err(code) => {
+                    failed = true;
+                    let savepoint = self.savepoint.take().expect("set when the multi began");
+                    self.overlay.roll_back(savepoint);
+                    SubChange::Error(code)
+                }
+            });
+        }
+        Change::Multi(changes)
+    }
+
+    /// A session's end, with exactly the ephemerals it will have had.
+    #[must_use]
+    pub fn close_session(&mut self, session: SessionId) -> Change {
+        let mut paths: BTreeSet<Text> = self.tree.ephemerals_of(session).cloned().collect();
+        for (path, there) in self.overlay.ephemerals(session) {
+            if there {
+                paths.insert(path.into());
+            } else {
+                paths.remove(path);
+            }
+        }
+        for at in &paths {
+            let node = self.overlay.view(self.tree, at).expect("listed because it will be there");
+            let parent = path::parent(at).expect("no ephemeral is the root");
+            let parent = self.overlay.view(self.tree, parent).expect("a node has a parent");
+            self.bury(at, &node, parent);
+        }
+        Change::CloseSession { paths: paths.into_iter().collect() }
+    }
+
+    /// Hard quotas are compared with what has been applied, not with what is under way: several
+    /// writes at once can overshoot, as with ZooKeeper.
+    fn within_quota(&self, at: &str, bytes: i64, nodes: i64) -> Result<(), Code> {
+        if !self.settings.enforce_quota {
+            return Ok(());
+        }
+        let Some(subtree) = self.tree.quotas().governing(at) else { return Ok(()) };
+        let figures = |at: &str| self.tree.get(at).map(|node| Figures::parse(node.data()));
+        let Some(limits) = figures(&limits_path(subtree)) else { return Ok(()) };
+        let Some(counts) = figures(&counts_path(subtree)) else { return Ok(()) };
+        let over = |limit: Option<i64>, counted: i64, more: i64| {
+            more != 0 && limit.is_some_and(|limit| counted.saturating_add(more) > limit)
+        };
+        if over(limits.count_hard(), counts.count(), nodes)
+            || over(limits.bytes_hard(), counts.bytes(), bytes)
+        {
+            return Err(Code::QuotaExceeded);
+        }
+        Ok(())
+    }
+}
+
+struct Mode {
+    kind: NodeKind,
+    sequential: bool,
+}
+
+/// Within a multi the flag decides what is made, whatever the operation was called.
+fn by_flag(wish: &Create) -> Create {
+    let op = match (wish.flags, wish.op) {
+        (4, _) => CreateOp::Container,
+        (5 | 6, _) => CreateOp::Ttl,
+        (_, CreateOp::Create2) => CreateOp::Create2,
+        (_, CreateOp::Create | CreateOp::Container | CreateOp::Ttl) => CreateOp::Create,
+    };
+    let ttl_ms = if op == CreateOp::Ttl { wish.ttl_ms } else { -1 };
+    Create { op, ttl_ms, ..wish.clone() }
+}
+
+fn session(asker: Asker<'_>) -> Result<(), Code> {
+    if asker.open { Ok(()) } else { Err(Code::SessionExpired) }
+}
+
+fn same_version(wanted: i32, is: i32) -> Result<(), Code> {
+    if wanted == -1 || wanted == is { Ok(()) } else { Err(Code::BadVersion) }
+}
+
+/// The parent's key, if this may be deleted at all.
+fn deletable(at: &str) -> Result<&str, Code> {
+    if at.contains('\0') || RESERVED.contains(&path::key(at)) {
+        return Err(Code::BadArguments);
+    }
+    path::parent(at).ok_or(Code::BadArguments)
+}

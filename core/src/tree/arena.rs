@@ -1,0 +1,94 @@
+//! Where nodes live in memory: in blocks that never move, found by the hash of their path.
+//!
+//! Blocks rather than one vector: growing by doubling would stall a server for as long as it
+//! takes to copy a million nodes, and waste half of what it holds.
+
+use alloc::vec::Vec;
+use core::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use super::node::Node;
+
+/// Nodes per block. A block of this size is large enough for the kernel's huge pages.
+const BLOCK: usize = 1 << 15;
+
+#[derive(Clone, Debug)]
+pub(super) struct Arena {
+    blocks: Vec<Vec<Option<Node>>>,
+    free: Vec<u32>,
+    index: HashTable<u32>,
+    hasher: FixedState,
+}
+
+impl Arena {
+    pub(super) fn new(scatter: u64) -> Self {
+        Self {
+            blocks: Vec::new(),
+            free: Vec::new(),
+            index: HashTable::new(),
+            hasher: FixedState::with_seed(scatter),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    fn find(&self, key: &str) -> Option<u32> {
+        let hash = self.hasher.hash_one(key);
+        self.index.find(hash, |&place| at(&self.blocks, place).key() == key).copied()
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.find(key).map(|place| at(&self.blocks, place))
+    }
+
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        let place = self.find(key)? as usize;
+        self.blocks[place / BLOCK][place % BLOCK].as_mut()
+    }
+
+    /// Puts a node. Its key must be new.
+    pub(super) fn insert(&mut self, node: Node) {
+        let hash = self.hasher.hash_one(node.key());
+        let place = self.place(node);
+        let (blocks, hasher) = (&self.blocks, &self.hasher);
+        self.index.insert_unique(hash, place, |&other| hasher.hash_one(at(blocks, other).key()));
+    }
+
+    fn place(&mut self, node: Node) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.blocks[place as usize / BLOCK][place as usize % BLOCK] = Some(node);
+            return place;
+        }
+        match self.blocks.last_mut() {
+            Some(block) if block.len() < BLOCK => block.push(Some(node)),
+            Some(_) => {
+                let mut block = Vec::with_capacity(BLOCK);
+                block.push(Some(node));
+                self.blocks.push(block);
+            }
+            // The first block grows as it must: a search holds millions of tiny trees.
+            None => self.blocks.push(alloc::vec![Some(node)]),
+        }
+        let full = (self.blocks.len() - 1) * BLOCK;
+        let last = self.blocks.last().map_or(0, Vec::len) - 1;
+        u32::try_from(full + last).expect("fewer than 2^32 nodes")
+    }
+
+    pub(super) fn remove(&mut self, key: &str) -> Option<Node> {
+        let hash = self.hasher.hash_one(key);
+        let blocks = &self.blocks;
+        let entry = self.index.find_entry(hash, |&place| at(blocks, place).key() == key).ok()?;
+        let (place, _) = entry.remove();
+        self.free.push(place);
+        self.blocks[place as usize / BLOCK][place as usize % BLOCK].take()
+    }
+}
+
+fn at(blocks: &[Vec<Option<Node>>], place: u32) -> &Node {
+    let place = place as usize;
+    blocks[place / BLOCK][place % BLOCK].as_ref().expect("the index names living nodes")
+}
