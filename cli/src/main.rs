@@ -1,2 +1,94 @@
-//! zoolab: the command line.
-fn main() {}
+//! zoolab: the command line. Arguments in, one function called, one exit code out.
+
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+/// Could not run: bad arguments, an address in use, an unreadable file.
+const COULD_NOT_RUN: u8 = 2;
+
+/// A laboratory for ZooKeeper
+///
+/// zoolab is a complete ZooKeeper written as pure state machines, and the tools around it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "zoolab",
+    version,
+    after_help = "Start here:\n  \
+        zoolab serve                    serve ZooKeeper clients on 127.0.0.1:2181\n  \
+        zoolab help serve               what a verb does, and all its options\n\n\
+        Exit codes:\n  \
+        0  all went well, and every promise held\n  \
+        1  a promise was broken\n  \
+        2  could not run; one line on standard error says why"
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// One module per verb.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Serve(serve::Args),
+}
+
+/// How a verb ended: with an exit code, or with one line about why it could not run.
+type Outcome = Result<ExitCode, String>;
+
+fn main() -> ExitCode {
+    let outcome = match Cli::try_parse() {
+        Ok(Cli { verb: Verb::Serve(args) }) => serve::run(args),
+        Err(error) => misunderstood(&error),
+    };
+    outcome.unwrap_or_else(|why| {
+        eprintln!("zoolab: {why}");
+        ExitCode::from(COULD_NOT_RUN)
+    })
+}
+
+/// Help is an answer, anything else a complaint.
+fn misunderstood(error: &clap::Error) -> Outcome {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nobody may be listening, and that is fine.
+        let _ = error.print();
+        return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN)));
+    }
+    Err(one_line(&error.to_string()))
+}
+
+/// The first paragraph of what clap has to say, on one line.
+fn one_line(message: &str) -> String {
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let paragraph = message.lines().map(str::trim).take_while(|line| !line.is_empty());
+    paragraph.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn complaints_are_one_line() {
+        let complaint = |line: &str| {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            one_line(&error.to_string())
+        };
+        assert_eq!(
+            complaint("zoolab serve --tick soon"),
+            "invalid value 'soon' for '--tick <MS>': invalid digit found in string"
+        );
+        assert_eq!(complaint("zoolab serve --tock 1"), "unexpected argument '--tock' found");
+        assert_eq!(complaint("zoolab dance"), "unrecognized subcommand 'dance'");
+    }
+}

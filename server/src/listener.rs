@@ -1,0 +1,177 @@
+//! A server on its socket: lets clients in, keeps time, stops.
+
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::select;
+use tokio::time::{Duration, sleep, sleep_until, timeout};
+use tracing::{debug, info, warn};
+use zoolab_core::Boot;
+
+use crate::clock::Clock;
+use crate::connection::Connection;
+use crate::host::Host;
+use crate::limits::{Limits, Seat};
+use crate::options::Options;
+use crate::shared::Shared;
+
+/// How long to wait when the machine has no sockets left. Accepting again at once would only
+/// burn the processor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a stop may take. Each connection ends sooner by itself.
+const STOP_MAX: Duration = Duration::from_secs(10);
+
+/// A standalone server, in memory, that listens.
+///
+/// Clients can connect from the moment it exists; they are served while it [runs](Self::run).
+#[derive(Debug)]
+pub struct Serving {
+    listener: TcpListener,
+    address: SocketAddr,
+    limits: Arc<Limits>,
+    shared: Arc<Shared>,
+}
+
+impl Serving {
+    /// Starts a server with nothing in it.
+    ///
+    /// # Errors
+    /// If the address cannot be had, or the settings cannot work; then nothing was started.
+    pub async fn bind(options: Options) -> io::Result<Self> {
+        let settings = options.settings.clone().checked().map_err(io::Error::other)?;
+        let listener = TcpListener::bind(options.listen).await?;
+        let address = listener.local_addr()?;
+        let clock = Clock::start();
+        let now = clock.now();
+        let boot = Boot {
+            me: options.server_id,
+            steady: now.steady,
+            scatter: RandomState::new().hash_one(address),
+        };
+        let host = Host::new(settings, boot, options.unsent_events_max, now);
+        let limits = Limits::new(options.connections_max, options.connections_per_address_max);
+        let shared = Arc::new(Shared::new(options, address, clock, host));
+        Ok(Self { listener, address, limits, shared })
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves clients until `stop` is done. Then nobody is let in any more, what was answered is
+    /// sent, and the connections are closed.
+    ///
+    /// # Panics
+    /// If the core, or anything else that serves clients, has panicked: nobody can tell what is
+    /// true then, and a server that goes on would pretend to.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Self { listener, address, limits, shared } = self;
+        info!(%address, "serving");
+        let mut stop = pin!(stop);
+        let mut time = pin!(keep_time(&shared));
+        loop {
+            select! {
+                () = &mut stop => break,
+                () = shared.broken.notified() => panic!("a connection's task has panicked"),
+                () = &mut time => unreachable!("time does not end"),
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, address)) => admit(&shared, &limits, stream, address),
+                    Err(error) => not_accepted(&error).await,
+                },
+            }
+        }
+        drop(listener);
+        let connections = shared.with_host(Host::stop);
+        info!(connections, "stopping");
+        let last = timeout(STOP_MAX, shared.all_gone());
+        select! {
+            () = shared.broken.notified() => panic!("a connection's task has panicked"),
+            gone = last => match gone {
+                Ok(()) => info!("stopped"),
+                Err(_) => warn!("stopped with connections that did not end"),
+            },
+        }
+    }
+}
+
+/// Lets a client in, or says why not.
+fn admit(shared: &Arc<Shared>, limits: &Arc<Limits>, stream: TcpStream, mut address: SocketAddr) {
+    // An IPv4 client of an IPv6 socket is known by its IPv4 address, as anywhere else.
+    address.set_ip(address.ip().to_canonical());
+    let seat = match limits.admit(address.ip()) {
+        Ok(seat) => seat,
+        Err(refusal) => {
+            shared.with_host(|host| host.totals.rejected += 1);
+            warn!(%address, "connection refused: {refusal}");
+            return;
+        }
+    };
+    if let Err(error) = stream.set_nodelay(true) {
+        debug!(%address, "connection is already gone: {error}");
+        return;
+    }
+    debug!(%address, "connection accepted");
+    let connection = Connection::new(Arc::clone(shared), stream, address);
+    let attendance = Attendance::new(Arc::clone(shared), seat);
+    tokio::spawn(async move {
+        let _attendance = attendance;
+        connection.attend().await;
+    });
+}
+
+async fn not_accepted(error: &io::Error) {
+    // The client went away before we looked; that is no fault of the machine.
+    if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) {
+        return;
+    }
+    warn!("cannot accept connections: {error}");
+    sleep(ACCEPT_PAUSE).await;
+}
+
+/// Lets timers run out, for ever.
+async fn keep_time(shared: &Shared) {
+    loop {
+        let due = shared.with_host(|host| {
+            host.timeouts(shared.clock.now());
+            host.timeout_next()
+        });
+        let Some(due) = due else {
+            shared.timers_changed.notified().await;
+            continue;
+        };
+        select! {
+            () = sleep_until(shared.clock.instant(due)) => {}
+            () = shared.timers_changed.notified() => {}
+        }
+    }
+}
+
+/// Kept by each connection's task to its end, whichever end that is.
+struct Attendance {
+    shared: Arc<Shared>,
+    _seat: Seat,
+}
+
+impl Attendance {
+    fn new(shared: Arc<Shared>, seat: Seat) -> Self {
+        shared.arrived();
+        Self { shared, _seat: seat }
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.shared.gone();
+        if std::thread::panicking() {
+            self.shared.broken.notify_one();
+        }
+    }
+}
