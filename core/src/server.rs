@@ -151,7 +151,7 @@ impl Server {
             self.close(other, out);
         }
         let known = shown.as_deref() == Some(&password(session)[..])
-            && self.sessions.resume(now, session, timeout_ms, conn);
+            && self.sessions.resume(now, session, timeout_ms, conn, out);
         if !known {
             let response = ConnectResponse::expired(read_only.map(|_| false));
             out.push(Output::Connected { conn, response });

@@ -123,7 +123,7 @@ impl Sessions {
             return false;
         }
         let deadline = deadline(tick_ms, now.steady, live.timeout_ms);
-        if deadline > live.deadline {
+        if deadline != live.deadline {
             let before = core::mem::replace(&mut live.deadline, deadline);
             let bucket = self.buckets.get_mut(&before).expect("a live session is in its bucket");
             bucket.remove(&id);
@@ -135,13 +135,15 @@ impl Sessions {
         true
     }
 
-    /// Hears from a session on a new connection, which has its own timeout.
+    /// Hears from a session on a new connection, which has its own timeout. A shorter one may
+    /// bring the session's end nearer than the timer stands.
     pub(crate) fn resume(
         &mut self,
         now: Now,
         id: SessionId,
         timeout_ms: i32,
         conn: ConnId,
+        out: &mut Vec<Output>,
     ) -> bool {
         match self.live.get_mut(&id) {
             Some(live) if !live.closing => {
@@ -150,7 +152,9 @@ impl Sessions {
             }
             Some(_) | None => return false,
         }
-        self.touch(now, id)
+        let heard = self.touch(now, id);
+        self.arm(now, out);
+        heard
     }
 
     pub(crate) fn live(&self, id: SessionId) -> Option<&Live> {
