@@ -1,3 +1,5 @@
 //! What only the whole can show.
 
+pub mod desk;
+pub mod differential;
 pub mod raw;

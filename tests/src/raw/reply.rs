@@ -290,11 +290,13 @@ impl Reply {
     }
 
     /// Reads what follows the header of a reply to `opcode`.
-    pub(super) fn decode(xid: i32, zxid: i64, err: i32, opcode: i32, bytes: &[u8]) -> Self {
+    pub fn decode(xid: i32, zxid: i64, err: i32, opcode: i32, bytes: &[u8]) -> Self {
         let mut reader = Reader::new(bytes);
         let body = match err {
             _ if bytes.is_empty() && !(err == 0 && Self::has_body(opcode)) => Ok(Body::None),
             code::OK => Body::read(&mut reader, opcode),
+            // The one error that has a body: what was read before the op that cannot be.
+            _ if opcode == opcode::MULTI_READ => Body::read(&mut reader, opcode),
             _ => Ok(Body::Bytes(bytes.to_vec())),
         };
         match body {
@@ -354,7 +356,7 @@ pub struct Event {
 
 impl Event {
     /// Reads what follows the header of a notification.
-    pub(super) fn decode(zxid: i64, err: i32, bytes: &[u8]) -> Result<Self, Garbled> {
+    pub fn decode(zxid: i64, err: i32, bytes: &[u8]) -> Result<Self, Garbled> {
         let mut reader = Reader::new(bytes);
         let (kind, state, path) = (reader.i32()?, reader.i32()?, reader.text()?);
         Ok(Self { zxid, err, kind, state, path, rest: reader.rest().to_vec() })
