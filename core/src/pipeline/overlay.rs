@@ -57,7 +57,9 @@ pub struct Savepoint {
 }
 
 impl Overlay {
-    pub(crate) fn new(tree: &Tree, scatter: u64) -> Self {
+    /// Nothing laid over this tree yet; `scatter` only moves entries about in memory.
+    #[must_use]
+    pub fn new(tree: &Tree, scatter: u64) -> Self {
         Self { records: Lookup::new(scatter), order: VecDeque::new(), digest: tree.digest() }
     }
 
@@ -168,7 +170,7 @@ impl Overlay {
     }
 
     /// The tree has everything up to here now.
-    pub(crate) fn applied(&mut self, zxid: Zxid) {
+    pub fn applied(&mut self, zxid: Zxid) {
         while let Some((_, key)) = self.order.pop_front_if(|(decided, _)| *decided <= zxid) {
             if self.records.get(&key).is_some_and(|record| record.zxid <= zxid) {
                 self.records.remove(&key);

@@ -380,3 +380,115 @@ fn deletable(at: &str) -> Result<&str, Code> {
     }
     path::parent(at).ok_or(Code::BadArguments)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acl::AclList;
+    use crate::ids::{Millis, Zxid};
+    use crate::request::EventKind;
+
+    const ME: Asker<'_> = Asker { session: SessionId(7), who: &[], open: true };
+
+    struct Stage {
+        tree: Tree,
+        overlay: Overlay,
+        settings: Settings,
+        zxid: i64,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let tree = Tree::new(false, 0);
+            let overlay = Overlay::new(&tree, 0);
+            Self { tree, overlay, settings: Settings::default(), zxid: 0 }
+        }
+
+        fn stamp(&mut self) -> Stamp {
+            self.zxid += 1;
+            Stamp { zxid: Zxid(self.zxid), time: Millis(self.zxid) }
+        }
+
+        fn decide<T>(&mut self, decide: impl FnOnce(&mut Prepare<'_>) -> T) -> T {
+            let stamp = self.stamp();
+            let Self { tree, overlay, settings, .. } = self;
+            decide(&mut Prepare::new(tree, overlay, settings, stamp))
+        }
+
+        fn create(&mut self, path: &str, flags: i32) -> Result<Text, Code> {
+            let anyone = AclWish {
+                perms: perms::ALL,
+                scheme: Some("world".into()),
+                id: Some("anyone".into()),
+            };
+            let wish = Create {
+                op: CreateOp::Create,
+                path: path.into(),
+                data: None,
+                acl: Some(alloc::vec![anyone]),
+                flags,
+                ttl_ms: -1,
+            };
+            let change = self.decide(|prepare| prepare.create(ME, &wish))?;
+            self.apply(&change);
+            let NodeChange::Create { path, .. } = change else { panic!("{change:?}") };
+            Ok(path)
+        }
+
+        fn apply(&mut self, change: &NodeChange) {
+            let stamp = Stamp { zxid: Zxid(self.zxid), time: Millis(self.zxid) };
+            let mut triggers = Vec::new();
+            self.tree.apply(stamp, ME.session, change, &mut triggers);
+            self.overlay.applied(stamp.zxid);
+            self.overlay.assert_invariants(&self.tree);
+            assert!(triggers.iter().all(|trigger| trigger.kind != EventKind::ChildrenChanged));
+        }
+    }
+
+    /// The sequence counter sticks at its end: one last name, then none, and the parent no
+    /// longer notices births.
+    #[test]
+    fn the_sequence_counter_sticks_at_its_end() {
+        let mut stage = Stage::new();
+        stage.create("/p", 0).unwrap();
+        // A log says that the counter has got this far.
+        let stamp = stage.stamp();
+        let full = NodeChange::Create {
+            op: CreateOp::Create,
+            path: "/p/last".into(),
+            data: None,
+            acl: AclList::open(),
+            kind: NodeKind::Persistent,
+            parent_cversion: i32::MAX,
+        };
+        stage.tree.apply(stamp, ME.session, &full, &mut Vec::new());
+        stage.overlay = Overlay::new(&stage.tree, 0);
+        let pzxid = stage.tree.get("/p").unwrap().stat().pzxid;
+
+        assert_eq!(stage.create("/p/s", 2).as_deref(), Ok("/p/s2147483647"));
+        assert_eq!(stage.create("/p/s", 2), Err(Code::NodeExists));
+        assert_eq!(stage.create("/p/other", 0).as_deref(), Ok("/p/other"));
+        let parent = stage.tree.get("/p").unwrap();
+        assert_eq!(parent.stat().pzxid, pzxid, "the parent stands still");
+        assert_eq!(stage.tree.stat(parent).cversion, i32::MAX.wrapping_mul(2).wrapping_sub(3));
+    }
+
+    /// While it is on its way to disk a deletion is already seen, and rolled back with its multi.
+    #[test]
+    fn a_failed_multi_leaves_no_trace_in_the_overlay() {
+        let mut stage = Stage::new();
+        stage.create("/a", 0).unwrap();
+        let before = stage.overlay.clone();
+        let ops = [
+            Op::SetData { path: "/a".into(), data: None, version: -1 },
+            Op::Delete { path: "/a".into(), version: -1 },
+            Op::Delete { path: "/a".into(), version: -1 },
+            Op::Check { path: "/a".into(), version: 0 },
+        ];
+        let change = stage.decide(|prepare| prepare.multi(ME, &ops));
+        let Change::Multi(changes) = change else { panic!("{change:?}") };
+        assert_eq!(changes[2], SubChange::Error(Code::NoNode));
+        assert_eq!(changes[3], SubChange::Error(Code::RuntimeInconsistency));
+        assert_eq!(stage.overlay, before);
+    }
+}
