@@ -103,8 +103,13 @@ impl Report<'_> {
             self.host.conns_len(),
             server.outstanding(),
             server.zxid_last().0,
-            server.tree().len(),
+            self.nodes(),
         )
+    }
+
+    /// ZooKeeper counts its root twice, once as the empty path.
+    fn nodes(&self) -> usize {
+        self.host.server().tree().len() + 1
     }
 
     fn clients(&self, full: bool) -> String {
@@ -244,7 +249,7 @@ impl Report<'_> {
             ("num_alive_connections", self.host.conns_len().to_string()),
             ("outstanding_requests", server.outstanding().to_string()),
             ("uptime", self.shared.clock.uptime_ms().to_string()),
-            ("znode_count", server.tree().len().to_string()),
+            ("znode_count", self.nodes().to_string()),
             ("watch_count", server.watches().len().to_string()),
             ("ephemerals_count", server.tree().ephemerals_len().to_string()),
             ("approximate_data_size", server.tree().data_bytes().to_string()),
