@@ -34,6 +34,7 @@ pub mod acl;
 pub mod auth;
 pub mod code;
 pub mod config;
+pub mod election;
 pub mod ids;
 pub mod io;
 pub mod lookup;

@@ -1,27 +1,119 @@
 //! What is enough: which sets of servers speak for the ensemble.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::fmt;
 
 use crate::ids::ServerId;
 
-/// More than half of the voters.
+/// Which sets of servers are enough. Any two such sets have a server in common.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Quorum {
-    /// Invariant: not empty.
-    voters: BTreeSet<ServerId>,
+    /// Groups of servers with their weights. Invariant: at least one server has weight, and no
+    /// server is in two groups. A plain majority is one group in which all weigh the same.
+    groups: Vec<BTreeMap<ServerId, u64>>,
 }
+
+/// Why servers cannot be an ensemble.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum QuorumError {
+    /// Nobody could ever be enough.
+    NoWeight,
+    /// A server is in two groups.
+    Twice(ServerId),
+}
+
+impl fmt::Display for QuorumError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoWeight => write!(f, "no voter has any weight"),
+            Self::Twice(server) => write!(f, "server {} is in two groups", server.0),
+        }
+    }
+}
+
+impl core::error::Error for QuorumError {}
 
 impl Quorum {
     /// An ensemble of one.
     #[must_use]
     pub fn of_one(me: ServerId) -> Self {
-        Self { voters: BTreeSet::from([me]) }
+        Self { groups: alloc::vec![BTreeMap::from([(me, 1)])] }
+    }
+
+    /// More than half of the voters.
+    ///
+    /// # Errors
+    /// Without voters.
+    pub fn majority(voters: impl IntoIterator<Item = ServerId>) -> Result<Self, QuorumError> {
+        Self::weighted(voters.into_iter().map(|voter| (voter, 1)))
+    }
+
+    /// More than half of the weight.
+    ///
+    /// # Errors
+    /// If nobody has any, or somebody is named twice.
+    pub fn weighted(
+        voters: impl IntoIterator<Item = (ServerId, u64)>,
+    ) -> Result<Self, QuorumError> {
+        Self::hierarchical([voters])
+    }
+
+    /// More than half of the weight in more than half of the groups that have any.
+    ///
+    /// # Errors
+    /// If nobody has any, or somebody is named twice.
+    pub fn hierarchical<G: IntoIterator<Item = (ServerId, u64)>>(
+        groups: impl IntoIterator<Item = G>,
+    ) -> Result<Self, QuorumError> {
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::new();
+        for group in groups {
+            let mut members = BTreeMap::new();
+            for (server, weight) in group {
+                if !seen.insert(server) {
+                    return Err(QuorumError::Twice(server));
+                }
+                members.insert(server, weight);
+            }
+            all.push(members);
+        }
+        if all.iter().flat_map(BTreeMap::values).all(|weight| *weight == 0) {
+            return Err(QuorumError::NoWeight);
+        }
+        Ok(Self { groups: all })
+    }
+
+    /// The servers that vote, in order.
+    #[must_use]
+    pub fn voters(&self) -> BTreeSet<ServerId> {
+        self.groups.iter().flat_map(BTreeMap::keys).copied().collect()
+    }
+
+    /// Whether a server votes.
+    #[must_use]
+    pub fn has_voter(&self, server: ServerId) -> bool {
+        self.groups.iter().any(|group| group.contains_key(&server))
+    }
+
+    /// What a server's vote weighs; without weight it cannot be elected.
+    #[must_use]
+    pub fn weight(&self, server: ServerId) -> u64 {
+        self.groups.iter().find_map(|group| group.get(&server)).copied().unwrap_or(0)
     }
 
     /// Whether these servers are enough. Others than voters do not count.
     #[must_use]
     pub fn is_enough(&self, servers: &BTreeSet<ServerId>) -> bool {
-        self.voters.intersection(servers).count() > self.voters.len() / 2
+        let (mut groups, mut won) = (0, 0);
+        for group in &self.groups {
+            let all: u64 = group.values().sum();
+            let here: u64 =
+                group.iter().filter(|(id, _)| servers.contains(id)).map(|(_, weight)| weight).sum();
+            groups += usize::from(all > 0);
+            won += usize::from(here > all / 2);
+        }
+        won > groups / 2
     }
 }
 
@@ -29,11 +121,85 @@ impl Quorum {
 mod tests {
     use super::*;
 
+    fn servers(ids: &[u8]) -> BTreeSet<ServerId> {
+        ids.iter().copied().map(ServerId).collect()
+    }
+
     #[test]
     fn one_is_enough_for_one_and_strangers_do_not_count() {
         let quorum = Quorum::of_one(ServerId(1));
-        assert!(quorum.is_enough(&BTreeSet::from([ServerId(1)])));
-        assert!(!quorum.is_enough(&BTreeSet::new()));
-        assert!(!quorum.is_enough(&BTreeSet::from([ServerId(2), ServerId(3)])));
+        assert!(quorum.is_enough(&servers(&[1])));
+        assert!(!quorum.is_enough(&servers(&[])));
+        assert!(!quorum.is_enough(&servers(&[2, 3])));
+    }
+
+    #[test]
+    fn more_than_half_is_enough() {
+        let three = Quorum::majority((1..=3).map(ServerId)).unwrap();
+        assert!(three.is_enough(&servers(&[1, 3])));
+        assert!(!three.is_enough(&servers(&[1, 7, 8])));
+        let four = Quorum::majority((1..=4).map(ServerId)).unwrap();
+        assert!(!four.is_enough(&servers(&[1, 2])));
+        assert!(four.is_enough(&servers(&[1, 2, 4])));
+    }
+
+    #[test]
+    fn weight_decides_and_none_decides_nothing() {
+        let weights = [(ServerId(1), 3), (ServerId(2), 1), (ServerId(3), 1), (ServerId(4), 0)];
+        let quorum = Quorum::weighted(weights).unwrap();
+        assert!(quorum.is_enough(&servers(&[1])));
+        assert!(!quorum.is_enough(&servers(&[2, 3, 4])));
+        assert_eq!(quorum.weight(ServerId(4)), 0);
+        assert!(quorum.has_voter(ServerId(4)));
+    }
+
+    #[test]
+    fn a_hierarchy_needs_most_groups() {
+        let group = |ids: [u8; 3]| ids.map(|id| (ServerId(id), 1));
+        let groups = [group([1, 2, 3]), group([4, 5, 6]), group([7, 8, 9])];
+        let quorum = Quorum::hierarchical(groups).unwrap();
+        assert!(quorum.is_enough(&servers(&[1, 2, 4, 5])));
+        assert!(!quorum.is_enough(&servers(&[1, 2, 3, 4, 7])));
+        // A group without weight is no group.
+        let idle = [[(ServerId(1), 1)], [(ServerId(2), 0)]];
+        assert!(Quorum::hierarchical(idle).unwrap().is_enough(&servers(&[1])));
+    }
+
+    #[test]
+    fn two_quorums_always_meet() {
+        let group = |ids: [u8; 2], weights: [u64; 2]| {
+            [(ServerId(ids[0]), weights[0]), (ServerId(ids[1]), weights[1])]
+        };
+        let some = [
+            Quorum::majority((1..=5).map(ServerId)).unwrap(),
+            Quorum::weighted((1..=5).map(|id| (ServerId(id), u64::from(id)))).unwrap(),
+            Quorum::hierarchical([
+                group([1, 2], [1, 2]),
+                group([3, 4], [1, 1]),
+                group([5, 6], [0, 1]),
+            ])
+            .unwrap(),
+        ];
+        for quorum in some {
+            let sets: Vec<BTreeSet<ServerId>> = (0..64_u8)
+                .map(|bits| {
+                    (1..=6).filter(|id| bits & (1 << (id - 1)) != 0).map(ServerId).collect()
+                })
+                .filter(|set| quorum.is_enough(set))
+                .collect();
+            assert!(!sets.is_empty());
+            for a in &sets {
+                for b in &sets {
+                    assert!(!a.is_disjoint(b), "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_ensembles_are_refused() {
+        assert_eq!(Quorum::majority([]), Err(QuorumError::NoWeight));
+        let twice = [[(ServerId(1), 1)], [(ServerId(1), 1)]];
+        assert_eq!(Quorum::hierarchical(twice), Err(QuorumError::Twice(ServerId(1))));
     }
 }
