@@ -2,6 +2,7 @@
 //!
 //! Where a test is about deadlines, it pauses the clock once everybody is quiet. Time then jumps
 //! from one deadline to the next, and seconds cost nothing.
+#![cfg(not(madsim))]
 
 mod client;
 mod hostile;
