@@ -376,6 +376,7 @@ impl Server {
                 if let Some(asked) = asked {
                     self.session_opened(now, asked.conn, txn.session, out);
                 }
+                self.read_on(txn.session, out);
             }
             Change::CloseSession { .. } => {
                 if let Some(Asked { conn, xid, zxid }) = asked {
@@ -408,9 +409,10 @@ impl Server {
         out: &mut Vec<Output>,
     ) {
         let Some(connection) = self.conns.get_mut(&conn) else {
-            // The client went away before it was answered; the session waits for its end.
+            // The client went away before it was answered. It may be back on another connection
+            // already; if not, the session waits for its end.
             if let Some(live) = self.sessions.live_mut(session) {
-                live.conn = None;
+                live.conn.take_if(|serving| *serving == conn);
             }
             return;
         };
