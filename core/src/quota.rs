@@ -81,8 +81,9 @@ impl Figures {
     pub fn parse(data: &Data) -> Self {
         let text = data.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
         let pairs = text.split([',', ';']).filter_map(|pair| {
-            let (name, value) = pair.split_once('=')?;
-            let value = value.trim_end_matches('=');
+            // A second `=` and what follows it are there to keep older readers out.
+            let mut parts = pair.split('=');
+            let (name, value) = (parts.next()?, parts.next()?);
             Some((name.to_string(), value.parse().unwrap_or(-1)))
         });
         Self(pairs.collect())
@@ -129,17 +130,18 @@ impl Figures {
     }
 }
 
+/// What a counts node holds after so many more; whatever else stands there stays.
 pub(crate) fn counts_changed(data: &Data, bytes: i64, nodes: i64) -> Arc<[u8]> {
-    let figures = Figures::parse(data);
-    let (bytes, nodes) = (figures.bytes().wrapping_add(bytes), figures.count().wrapping_add(nodes));
-    counts_set(data, bytes, nodes)
-}
-
-pub(crate) fn counts_set(data: &Data, bytes: i64, nodes: i64) -> Arc<[u8]> {
     let mut figures = Figures::parse(data);
+    let (bytes, nodes) = (figures.bytes().wrapping_add(bytes), figures.count().wrapping_add(nodes));
     figures.0.insert("count".into(), nodes);
     figures.0.insert("bytes".into(), bytes);
     figures.data()
+}
+
+/// What a new counts node holds, whatever it was created with.
+pub(crate) fn counts_fresh(bytes: i64, nodes: i64) -> Arc<[u8]> {
+    Figures([("count".into(), nodes), ("bytes".into(), bytes)].into()).data()
 }
 
 #[cfg(test)]

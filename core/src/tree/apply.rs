@@ -246,7 +246,10 @@ impl Tree {
         let Some(subtree) = self.quotas.governing(at) else { return };
         let counts_node = crate::quota::counts_path(subtree);
         if let Some(node) = self.arena.get_mut(&counts_node) {
-            node.data = Some(crate::quota::counts_changed(&node.data, bytes, nodes));
+            let counts = crate::quota::counts_changed(&node.data, bytes, nodes);
+            let grown = counts.len() as i64 - len(&node.data) as i64;
+            node.data = Some(counts);
+            self.data_bytes = self.data_bytes.wrapping_add_signed(grown);
         }
     }
 
@@ -258,7 +261,10 @@ impl Tree {
             bytes += len(&node.data) as i64;
         }
         if let Some(node) = self.arena.get_mut(&crate::quota::counts_path(subtree)) {
-            node.data = Some(crate::quota::counts_set(&node.data, bytes, nodes));
+            let counts = crate::quota::counts_fresh(bytes, nodes);
+            let grown = counts.len() as i64 - len(&node.data) as i64;
+            node.data = Some(counts);
+            self.data_bytes = self.data_bytes.wrapping_add_signed(grown);
         }
     }
 }

@@ -50,6 +50,7 @@ pub struct Tree {
     /// Invariant: exactly the TTL nodes.
     ttls: BTreeSet<Text>,
     quotas: Quotas,
+    /// Invariant: the length of all paths and data.
     data_bytes: u64,
     extended_types: bool,
 }
@@ -74,6 +75,7 @@ impl Tree {
             let acl = tree.acls.intern(&acl);
             let node = Node::new(key, Some([].into()), StoredStat::default(), acl);
             tree.digest = tree.digest.wrapping_add(u64::from(node.digest()));
+            tree.data_bytes += path::shown(key).len() as u64;
             tree.arena.insert(node);
             if let Some(parent) = path::parent(key) {
                 let parent = tree.arena.get_mut(parent).expect("parents come first in RESERVED");
@@ -203,8 +205,11 @@ impl Tree {
         let mut digest = 0_u64;
         let mut count = 0;
         let mut owned = 0;
+        let mut bytes = 0;
         for node in self.nodes() {
             count += 1;
+            bytes +=
+                path::shown(node.key()).len() + node.data().as_ref().map_or(0, |data| data.len());
             let fresh = node_digest(node.key(), node.data(), node.stat());
             assert_eq!(fresh, node.digest(), "digest of {:?}", node.key());
             digest = digest.wrapping_add(u64::from(fresh));
@@ -226,6 +231,7 @@ impl Tree {
         assert_eq!(count, self.arena.len(), "nodes that cannot be reached from the root");
         assert_eq!(owned, self.ephemerals_len(), "ephemerals that are not nodes");
         assert_eq!(digest, self.digest, "sum of digests");
+        assert_eq!(bytes as u64, self.data_bytes, "bytes of paths and data");
     }
 }
 
