@@ -156,7 +156,11 @@ impl Generator {
             *self.chance.one(&[0, 1, -5, 3999, 4000, 12_345, 40_000, 40_001, i32::MAX]);
         let read_only = *self.chance.one(&[None, Some(false), Some(true)]);
         let count = self.chance.below(4);
-        let asks = (0..count).map(|_| self.ask(0, Place::Pipelined)).collect();
+        // No exists: what 3.9 refuses there is looked into on the same connection, which is gone.
+        let asks = (0..count)
+            .map(|_| self.ask(0, Place::Pipelined))
+            .filter(|ask| ask.opcode() != opcode::EXISTS)
+            .collect();
         Op::Visit { timeout_ms, read_only, asks }
     }
 
@@ -194,8 +198,7 @@ impl Generator {
             925..940 => Request::WhoAmI,
             940..970 => self.auth(place),
             970..978 if alone => self.reconfig(),
-            978..984 if alone => Request::Sasl { token: pool::data(&mut self.chance) },
-            984..994 if writes => self.quota_write(),
+            978..994 if writes => self.quota_write(),
             _ => self.get_data(slot),
         }
     }
@@ -245,7 +248,7 @@ impl Generator {
             // The newer kind of address is accepted or not; where the parent is missing, nothing
             // comes of it either way.
             4..6 => {
-                let path = format!("{}/none/x", self.paths.base()).into();
+                let path = self.paths.orphan();
                 let (data, acl) = (pool::data(&mut self.chance), Some(pool::ipv6_acls()));
                 return Request::Create { opcode, path, data, acl, flags: flag::PERSISTENT };
             }
@@ -305,7 +308,7 @@ impl Generator {
         let path = match self.chance.below(100) {
             0..2 => "/".into(),
             2..5 => {
-                let path = format!("{}/none/x", self.paths.base()).into();
+                let path = self.paths.orphan();
                 return Request::SetAcl { path, acl: Some(pool::ipv6_acls()), version: -1 };
             }
             _ => self.paths.write(&mut self.chance),
@@ -319,7 +322,15 @@ impl Generator {
             return self.multi_life();
         }
         let count = self.chance.below(6);
-        let ops = (0..count).map(|_| self.multi_op()).collect();
+        let mut ops = vec![];
+        while ops.len() < count {
+            let op = self.multi_op();
+            // At a null path a real server trips before it has begun: it answers like an empty
+            // multi that failed, and the zxid it had set aside is never seen again.
+            if !has_null_path(&op) {
+                ops.push(op);
+            }
+        }
         Request::Multi(ops)
     }
 
@@ -577,6 +588,20 @@ fn ask(slot: usize, request: Request) -> Op {
     Op::Ask { slot, asks: vec![Ask::Plain(request)], xid: None }
 }
 
+fn has_null_path(op: &Request) -> bool {
+    if let Request::Create { path, .. }
+    | Request::CreateTtl { path, .. }
+    | Request::Delete { path, .. }
+    | Request::SetData { path, .. }
+    | Request::SetAcl { path, .. }
+    | Request::Check { path, .. } = op
+    {
+        path.is_null()
+    } else {
+        false
+    }
+}
+
 fn create(opcode: i32, path: Text, data: Option<Vec<u8>>, flags: i32) -> Request {
     Request::Create { opcode, path, data, acl: Some(crate::raw::open_acl()), flags }
 }
@@ -617,9 +642,9 @@ mod tests {
                 }
             }
         }
-        // These two are for servers; a client that sends them is refused, see `refusals`.
-        let internal = [opcode::CREATE_SESSION, opcode::DELETE_CONTAINER];
-        assert_eq!(missing, BTreeSet::from(internal));
+        // Two are for servers only, and one is not built: see `refusals`.
+        let refused = [opcode::CREATE_SESSION, opcode::DELETE_CONTAINER, opcode::SASL];
+        assert_eq!(missing, BTreeSet::from(refused));
     }
 
     #[test]

@@ -106,6 +106,11 @@ impl Paths {
         format!("{}{}", self.base, chance.one(&["", "/a", "/a", "/b", "/c", "/a/b"]))
     }
 
+    /// A path whose parent no step creates.
+    pub fn orphan(&self) -> Text {
+        format!("{}/never/x", self.base).into()
+    }
+
     /// The parent of whatever a sequential create makes.
     pub fn prefix(&self, chance: &mut Chance) -> String {
         let parent = chance.weighted(&self.pool);
