@@ -120,8 +120,9 @@ pub(crate) struct Args {
 
     /// How many threads serve clients
     ///
-    /// All of them share one state behind one lock; what they do beside each other is reading,
-    /// decoding, encoding and writing.
+    /// All of them share one state behind one lock; what they do at the same time is reading,
+    /// decoding, encoding and writing. One is best where clients are on the same small machine;
+    /// more may pay where the server has cores to itself and clients do not pipeline.
     #[arg(long, value_name = "COUNT", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,

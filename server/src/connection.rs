@@ -113,7 +113,7 @@ impl Connection {
     /// Serves the client until one side has had enough. The host forgets it then.
     pub(crate) async fn attend(mut self) {
         let Err(end) = self.serve().await;
-        end.log(self.address);
+        end.log(&self.shared, self.address);
         self.shared.with_host(|host| {
             host.disconnect(self.shared.clock.now(), self.conn);
             match end {
@@ -158,10 +158,13 @@ impl Connection {
             let hostile = self.decode().err();
             loop {
                 let closing = self.exchange(since);
+                if let Some(Closing::Overflow { events }) = closing {
+                    return Err(End::Overflow { events });
+                }
                 self.write(closing).await?;
                 match closing {
                     Some(Closing::Done) => return Err(End::Closed),
-                    Some(Closing::Overflow { events }) => return Err(End::Overflow { events }),
+                    Some(Closing::Overflow { .. }) => unreachable!("ended before the write"),
                     Some(Closing::Stopping) => return Err(End::Stopped),
                     None if self.requests.is_empty() => break,
                     None => {}
@@ -346,10 +349,13 @@ enum End {
 
 impl End {
     /// One line; a loud one only if somebody should look at it.
-    fn log(&self, address: SocketAddr) {
+    fn log(&self, shared: &Shared, address: SocketAddr) {
         match self {
             Self::Frame(_) | Self::Length(_) | Self::Overflow { .. } => {
-                warn!(%address, "connection closed: {self}");
+                if let Some(unheard) = shared.complaints.may_speak(shared.clock.steady()) {
+                    let unheard = (unheard > 0).then_some(unheard);
+                    warn!(%address, unheard, "connection closed: {self}");
+                }
             }
             Self::Answered
             | Self::Closed

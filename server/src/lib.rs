@@ -30,6 +30,7 @@
 
 mod client;
 mod clock;
+mod complaints;
 mod connection;
 mod four_letter;
 mod host;

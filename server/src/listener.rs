@@ -110,7 +110,10 @@ fn admit(shared: &Arc<Shared>, limits: &Arc<Limits>, stream: TcpStream, mut addr
         Ok(seat) => seat,
         Err(refusal) => {
             shared.with_host(|host| host.totals.rejected += 1);
-            warn!(%address, "connection refused: {refusal}");
+            if let Some(unheard) = shared.complaints.may_speak(shared.clock.steady()) {
+                let unheard = (unheard > 0).then_some(unheard);
+                warn!(%address, unheard, "connection refused: {refusal}");
+            }
             return;
         }
     };
@@ -173,5 +176,26 @@ impl Drop for Attendance {
         if std::thread::panicking() {
             self.shared.broken.notify_one();
         }
+    }
+}
+
+#[cfg(all(test, not(madsim)))]
+mod tests {
+    use super::*;
+
+    /// A panic in a connection's task ends the server; nobody is served by what is left.
+    #[tokio::test]
+    async fn a_panic_is_not_hidden() {
+        let serving = Serving::bind(Options::default()).await.unwrap();
+        let shared = Arc::clone(&serving.shared);
+        let seat = serving.limits.admit(serving.address.ip()).unwrap();
+        let running = tokio::spawn(serving.run(std::future::pending()));
+        let attendance = Attendance::new(Arc::clone(&shared), seat);
+        let task = tokio::spawn(async move {
+            let _attendance = attendance;
+            shared.with_host(|_| panic!("the core has a fault"));
+        });
+        assert!(task.await.unwrap_err().is_panic());
+        assert!(running.await.unwrap_err().is_panic());
     }
 }

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use zoolab_core::Millis;
 
 use crate::clock::Clock;
+use crate::complaints::Complaints;
 use crate::host::Host;
 use crate::options::Options;
 use crate::stats::Sizes;
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     /// How many bytes came and went.
     pub(crate) sizes: Sizes,
+    /// What is said about clients.
+    pub(crate) complaints: Complaints,
     /// Rung when a timer is due earlier than the next one was.
     pub(crate) timers_changed: Notify,
     /// Rung when a task has panicked.
@@ -41,6 +44,7 @@ impl Shared {
             address,
             clock,
             sizes: Sizes::new(),
+            complaints: Complaints::default(),
             timers_changed: Notify::new(),
             broken: Notify::new(),
             host: Mutex::new(host),
