@@ -12,9 +12,17 @@ import sys
 import threading
 
 
+CHUNK = 1 << 16
+
+
 async def pump(reader, writer):
     try:
-        while data := await reader.read(1 << 16):
+        while data := await reader.read(CHUNK):
+            if len(data) == CHUNK:
+                # As on a network, much data takes its time. `test_connection_dropped` relies on it:
+                # the answer to a megabyte must not come before its client has turned to the next
+                # thing in its queue, which is to drop the connection.
+                await asyncio.sleep(0.001)
             writer.write(data)
             await writer.drain()
     except OSError:

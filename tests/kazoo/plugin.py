@@ -127,6 +127,11 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=[i for i in items if (name(i) in EXCLUDED) != wanted])
     items[:] = [i for i in items if (name(i) in EXCLUDED) == wanted]
 
+    # Who leaves this barrier of `test_lock_many_threads` no longer counts as arrived. A thread that
+    # has not looked since the last one came would then wait for ever: a matter of milliseconds,
+    # and of fewer the faster the server is. Here all who came are counted.
+    sys.modules["kazoo.tests.test_lock"].SleepBarrier.__exit__ = lambda *_: None
+
 
 def pytest_runtest_setup(item):
     # A dead server would let each test that is left run into its timeout.
