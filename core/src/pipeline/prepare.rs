@@ -353,13 +353,14 @@ struct Mode {
     sequential: bool,
 }
 
-/// Within a multi the flag decides what is made, whatever the operation was called.
+/// Within a multi the container and TTL flags decide what is made, whatever the operation was
+/// called, and a TTL operation without such a flag is a plain create.
 fn by_flag(wish: &Create) -> Create {
     let op = match (wish.flags, wish.op) {
         (4, _) => CreateOp::Container,
         (5 | 6, _) => CreateOp::Ttl,
-        (_, CreateOp::Create2) => CreateOp::Create2,
-        (_, CreateOp::Create | CreateOp::Container | CreateOp::Ttl) => CreateOp::Create,
+        (_, CreateOp::Ttl) => CreateOp::Create,
+        (_, op) => op,
     };
     let ttl_ms = if op == CreateOp::Ttl { wish.ttl_ms } else { -1 };
     Create { op, ttl_ms, ..wish.clone() }

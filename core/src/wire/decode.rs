@@ -223,13 +223,10 @@ fn ops(reader: &mut Reader<'_>) -> Result<Ops, Unread> {
 }
 
 /// From 3.9 on a multi refuses as a whole what a single create refuses by code: flags that do
-/// not exist or do not fit the operation, and a null ACL.
+/// not exist or do not fit the operation, and a null ACL. A TTL operation is not looked at so
+/// closely there.
 fn multi_create(reader: &mut Reader<'_>, op: CreateOp) -> Result<Op, Unread> {
     let wish = create(reader, op)?;
-    let fits = match wish.flags {
-        0..=4 => true,
-        5 | 6 => op == CreateOp::Ttl,
-        _ => false,
-    };
-    if fits && wish.acl.is_some() { Ok(Op::Create(wish)) } else { Err(Unread::Nonsense) }
+    let fits = op == CreateOp::Ttl || (0..=4).contains(&wish.flags) && wish.acl.is_some();
+    if fits { Ok(Op::Create(wish)) } else { Err(Unread::Nonsense) }
 }
