@@ -139,13 +139,13 @@ pub(crate) fn run(args: Args) -> Outcome {
 async fn serve(options: Options) -> Outcome {
     // Signals first: one that comes while we start must not be lost.
     let stop = stop_signal().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let version = env!("CARGO_PKG_VERSION");
-    info!(version, "standalone, in memory: nodes and sessions are gone when this process ends");
-    log_settings(&options);
     let listen = options.listen;
     let serving = Serving::bind(options)
         .await
         .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+    let version = env!("CARGO_PKG_VERSION");
+    info!(version, "standalone, in memory: nodes and sessions are gone when this process ends");
+    log_settings(serving.options());
     announce(serving.local_addr()).map_err(|error| format!("standard output: {error}"))?;
     serving.run(stop).await;
     Ok(ExitCode::SUCCESS)

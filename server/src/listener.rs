@@ -66,6 +66,12 @@ impl Serving {
         self.address
     }
 
+    /// What it was told.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.shared.options
+    }
+
     /// Serves clients until `stop` is done. Then nobody is let in any more, what was answered is
     /// sent, and the connections are closed.
     ///
