@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 
-
 CHUNK = 1 << 16
 
 
