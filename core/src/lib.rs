@@ -45,6 +45,7 @@ pub mod quota;
 pub mod request;
 pub mod server;
 pub mod session;
+pub mod storage;
 pub mod tree;
 pub mod txn;
 pub mod watch;

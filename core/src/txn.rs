@@ -102,6 +102,8 @@ pub enum NodeChange {
         data: Data,
         /// The version afterwards.
         version: i32,
+        /// Whether the server itself did, because the ensemble changes.
+        reconfig: bool,
     },
 }
 

@@ -238,7 +238,8 @@ impl<'a> Prepare<'a> {
         node.data.clone_from(data);
         let version = node.stat.version;
         self.put(at, node, before);
-        Ok(NodeChange::SetData { path: at.clone(), data: data.clone(), version })
+        let (path, data) = (at.clone(), data.clone());
+        Ok(NodeChange::SetData { path, data, version, reconfig: false })
     }
 
     /// An ACL to be set.

@@ -66,7 +66,7 @@ impl Tree {
             }
             NodeChange::Delete { path, container: _ } => self.delete(stamp, path, triggers),
             NodeChange::SetAcl { path, acl, version } => self.set_acl(path, acl, *version),
-            NodeChange::SetData { path, data, version } => {
+            NodeChange::SetData { path, data, version, reconfig: _ } => {
                 self.set_data(stamp, path, data, *version, triggers)
             }
         }

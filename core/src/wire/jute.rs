@@ -149,6 +149,19 @@ impl<'a> Writer<'a> {
         Self { out, start }
     }
 
+    /// Writes on where `out` ends; there is no frame, and so nothing to finish.
+    pub fn plain(out: &'a mut Vec<u8>) -> Self {
+        let start = out.len();
+        Self { out, start }
+    }
+
+    /// A frame within this one: four bytes of length before what `content` writes.
+    pub fn nested(&mut self, content: impl FnOnce(&mut Writer<'_>)) {
+        let mut inner = Writer::frame(self.out);
+        content(&mut inner);
+        inner.finish();
+    }
+
     /// Ends the frame.
     pub fn finish(self) {
         let length = self.out.len() - self.start - 4;
