@@ -1,0 +1,455 @@
+//! What may happen next, drawn so that most of it hits something.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::Union;
+use zoolab_core::acl::AclWish;
+use zoolab_core::request::{ConnectRequest, Create, CreateOp, Op, ReadOp, SetWatches, opcode};
+use zoolab_core::session::password;
+use zoolab_core::{ConnId, Data, Request, SessionId, Settings, Text, Timer, Xid, Zxid};
+
+use crate::expected::{DIGESTS, Expected, START, SUPER, Spoil, Step};
+
+pub(crate) fn beginning(spoil: Option<Spoil>) -> BoxedStrategy<Expected> {
+    // Most runs have the defaults but for one or two things.
+    let rarely = || prop::bool::weighted(0.3);
+    (rarely(), rarely(), prop::bool::weighted(0.1), rarely(), option::weighted(0.3, 0..5000_u32))
+        .prop_map(move |(extended_types, enforce_quota, skip_acl, reconfig, never_used_ms)| {
+            let settings = Settings {
+                extended_types,
+                enforce_quota,
+                skip_acl,
+                reconfig,
+                super_digest: Some(SUPER.into()),
+                container_never_used_ms: never_used_ms,
+                ..Settings::with_tick(2000)
+            };
+            Expected::new(settings, START, spoil)
+        })
+        .boxed()
+}
+
+pub(crate) fn step(state: &Expected) -> BoxedStrategy<Step> {
+    let (fresh, open) = (state.conns(true), state.conns(false));
+    let few = fresh.len() + open.len() < 4;
+    let mut choices: Vec<(u32, BoxedStrategy<Step>)> = vec![
+        (if few { 40 } else { 4 }, accept(state)),
+        (16, wait()),
+        (4, Just(Step::Timeout(Timer::Containers)).boxed()),
+        // Of a connection that is there, was there, or never will be.
+        (4, any_conn(state).prop_map(|conn| Step::Disconnect { conn }).boxed()),
+        (4, requests(state, any_conn(state).boxed())),
+        (1, connect(state, any_conn(state).boxed())),
+    ];
+    if state.sessions_armed() {
+        choices.push((4, Just(Step::Timeout(Timer::Sessions)).boxed()));
+    }
+    if !fresh.is_empty() {
+        choices.push((80, connect(state, select(fresh).boxed())));
+    }
+    if !open.is_empty() {
+        choices.push((320, requests(state, select(open).boxed())));
+    }
+    let written = state.disk_len();
+    if written > 0 {
+        let weight = 40 + 20 * u32::try_from(written.min(20)).expect("small");
+        choices.push((weight, (1..=written.min(8)).prop_map(|count| Step::Disk { count }).boxed()));
+        choices.push((1, Just(Step::DiskFails).boxed()));
+    }
+    Union::new_weighted(choices).boxed()
+}
+
+fn any_conn(state: &Expected) -> impl Strategy<Value = ConnId> + use<> {
+    (1..=state.next_conn).prop_map(ConnId)
+}
+
+fn accept(state: &Expected) -> BoxedStrategy<Step> {
+    let conn = ConnId(state.next_conn);
+    let addresses =
+        [[127, 0, 0, 1].into(), [10, 0, 0, 7].into(), [0_u16, 0, 0, 0, 0, 0, 0, 1].into()];
+    select(addresses.to_vec()).prop_map(move |address| Step::Accept { conn, address }).boxed()
+}
+
+fn wait() -> BoxedStrategy<Step> {
+    let wall = prop_oneof![9 => Just(0), 1 => -10_000..10_000_i64];
+    let steady = prop_oneof![9 => 0..3000_i64, 1 => 0..50_000_i64];
+    (steady, wall).prop_map(|(ms, wall_ms)| Step::Wait { ms, wall_ms }).boxed()
+}
+
+fn connect(state: &Expected, conn: BoxedStrategy<ConnId>) -> BoxedStrategy<Step> {
+    let seen = state.model.zxid.0;
+    let last_zxid_seen = prop_oneof![20 => 0..=seen, 1 => Just(seen + 1), 1 => Just(-1)];
+    let timeout_ms = prop_oneof![8 => 1000..60_000, 1 => any::<i32>()];
+    let mut sessions = state.sessions();
+    // One that is over, one that nobody has opened yet, one that cannot be.
+    let next = sessions.last().map_or(1, |last| last.0 + 1);
+    sessions.extend([SessionId(next), SessionId(next - 7), SessionId(-1)]);
+    let session = prop_oneof![2 => Just(SessionId::NONE), 1 => select(sessions)];
+    let fault = prop_oneof![9 => Just(0), 1 => 1..4_u8];
+    (conn, last_zxid_seen, timeout_ms, session, fault, any::<Option<bool>>())
+        .prop_map(|(conn, last_zxid_seen, timeout_ms, session, fault, read_only)| {
+            let mut password = password(session).to_vec();
+            match fault {
+                0 => {}
+                1 => password[3] ^= 1,
+                2 => password.truncate(15),
+                _ => password.push(0),
+            }
+            let password = Some(password.into());
+            let last_zxid_seen = Zxid(last_zxid_seen);
+            let request =
+                ConnectRequest { last_zxid_seen, timeout_ms, session, password, read_only };
+            Step::Connect { conn, request }
+        })
+        .boxed()
+}
+
+fn requests(state: &Expected, conn: BoxedStrategy<ConnId>) -> BoxedStrategy<Step> {
+    let next = state.next_xid;
+    let xid = prop_oneof![20 => Just(next), 1 => -10..1];
+    let places = Places::of(state);
+    (conn, xid, request(&places))
+        .prop_map(|(conn, xid, request)| Step::Request { conn, xid: Xid(xid), request })
+        .boxed()
+}
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// Where nodes are.
+    pub(crate) nodes: Vec<Text>,
+    /// Where clients watch.
+    pub(crate) watched: Vec<Text>,
+    /// How far writes have got.
+    pub(crate) zxid: i64,
+}
+
+impl Places {
+    fn of(state: &Expected) -> Self {
+        let model = &state.model;
+        Self {
+            nodes: model.nodes.keys().map(|path| path.as_str().into()).collect(),
+            watched: model.watches.iter().map(|watch| watch.path.as_str().into()).collect(),
+            zxid: model.zxid.0,
+        }
+    }
+}
+
+const ODD: [&str; 21] = [
+    "",
+    "/",
+    "a",
+    "a/b",
+    "//",
+    "//a",
+    "/a/",
+    "/a//b",
+    "/.",
+    "/a/..",
+    "/...",
+    "/a\0b",
+    "\0",
+    "/\u{1}",
+    "/\u{7f}",
+    "/\u{a0}",
+    "/\u{e000}",
+    "/\u{fffd}",
+    "/\u{1f600}",
+    "/zookeeper/",
+    "/ a",
+];
+
+fn path(places: &Places) -> BoxedStrategy<Text> {
+    let names = || select(vec!["a", "b", "c"]);
+    let nodes = || select(places.nodes.clone());
+    let join = |above: &str, name: &str| {
+        if above == "/" { format!("/{name}") } else { format!("{above}/{name}") }
+    };
+    let mut choices: Vec<(u32, BoxedStrategy<Text>)> = vec![
+        (10, nodes().boxed()),
+        (10, (nodes(), names()).prop_map(move |(above, name)| join(&above, name).into()).boxed()),
+        (
+            2,
+            (nodes(), names(), names())
+                .prop_map(move |(above, one, two)| join(&join(&above, one), two).into())
+                .boxed(),
+        ),
+        (1, select(ODD.to_vec()).prop_map(Into::into).boxed()),
+        (1, quota_path(places)),
+    ];
+    if !places.watched.is_empty() {
+        choices.push((4, select(places.watched.clone()).boxed()));
+    }
+    Union::new_weighted(choices).boxed()
+}
+
+/// Nodes of quotas, and what leads to them.
+fn quota_path(places: &Places) -> BoxedStrategy<Text> {
+    let leaf = select(vec!["", "/zookeeper_limits", "/zookeeper_stats"]);
+    (select(places.nodes.clone()), leaf)
+        .prop_filter_map("quotas of quotas", |(of, leaf)| {
+            let of = if &*of == "/" { "" } else { &*of };
+            (of.len() < 40).then(|| format!("/zookeeper/quota{of}{leaf}").into())
+        })
+        .boxed()
+}
+
+/// All that makes a tight quota on a node, at once.
+fn quota(places: &Places) -> BoxedStrategy<Request> {
+    let nodes = places.nodes.clone();
+    (select(nodes.clone()), limits(), any::<bool>())
+        .prop_map(move |(of, limits, counted)| {
+            let of = format!("/zookeeper/quota{}", if &*of == "/" { "/a" } else { &*of });
+            let ends = of.match_indices('/').map(|(at, _)| at).skip(2).chain([of.len()]);
+            let above = ends.map(|end| of[..end].to_owned());
+            let missing = above.filter(|path| nodes.iter().all(|node| **node != **path));
+            let mut wanted: Vec<(String, Data)> = missing.map(|path| (path, None)).collect();
+            wanted.push((format!("{of}/zookeeper_limits"), limits));
+            if counted {
+                wanted.push((format!("{of}/zookeeper_stats"), None));
+            }
+            let create = |(path, data): (String, Data)| {
+                let (op, path, acl) = (CreateOp::Create, path.into(), Some(vec![open()]));
+                Op::Create(Create { op, path, data, acl, flags: 0, ttl_ms: -1 })
+            };
+            Request::Multi(wanted.into_iter().map(create).collect())
+        })
+        .boxed()
+}
+
+/// What limits nodes hold.
+fn limits() -> BoxedStrategy<Data> {
+    (-1..6_i64, -1..20_i64, option::of(-1..6_i64), option::of(-1..20_i64))
+        .prop_map(|(count, bytes, count_hard, bytes_hard)| {
+            let mut text = format!("count={count},bytes={bytes}");
+            if count_hard.is_some() || bytes_hard.is_some() {
+                text += "=";
+            }
+            for (name, limit) in [("byteHardLimit", bytes_hard), ("countHardLimit", count_hard)] {
+                text += &limit.map_or(String::new(), |limit| format!(";{name}={limit}"));
+            }
+            Some(text.into_bytes().into())
+        })
+        .boxed()
+}
+
+fn data() -> BoxedStrategy<Data> {
+    let odd = select(vec!["count=,bytes", "=,;=", "byteHardLimit=x", "count=1=2,bytes=3=4"]);
+    prop_oneof![
+        6 => vec(any::<u8>(), 0..6).prop_map(|bytes| Some(bytes.into())),
+        2 => Just(None),
+        2 => limits(),
+        1 => odd.prop_map(|text| Some(text.as_bytes().into())),
+    ]
+    .boxed()
+}
+
+fn version() -> BoxedStrategy<i32> {
+    prop_oneof![6 => Just(-1), 4 => 0..3, 1 => any::<i32>()].boxed()
+}
+
+fn wish() -> BoxedStrategy<AclWish> {
+    let text = |text: &str| Some(Text::from(text));
+    let mut who = vec![
+        (text("world"), text("anyone")),
+        (text("auth"), text("")),
+        (text("auth"), None),
+        (text("ip"), text("127.0.0.1")),
+        (text("ip"), text("10.0.0.0/8")),
+        (text("ip"), text("::/0")),
+    ];
+    who.extend(DIGESTS.iter().map(|(_, digest)| (text("digest"), text(digest))));
+    let odd = vec![
+        (None, None),
+        (None, text("anyone")),
+        (text("world"), None),
+        (text("world"), text("other")),
+        (text("digest"), None),
+        (text("digest"), text("nocolon")),
+        (text("digest"), text("a:b:c")),
+        (text("digest"), text(":b")),
+        (text("digest"), text("a:")),
+        (text("ip"), None),
+        (text("ip"), text("10.0.0.0/33")),
+        (text("ip"), text("host")),
+        (text("super"), text("")),
+        (text("sasl"), text("x")),
+        (text(""), text("")),
+    ];
+    let perms = prop_oneof![4 => Just(31), 6 => 0..32, 1 => any::<i32>()];
+    (perms, prop_oneof![12 => select(who), 1 => select(odd)])
+        .prop_map(|(perms, (scheme, id))| AclWish { perms, scheme, id })
+        .boxed()
+}
+
+fn open() -> AclWish {
+    AclWish { perms: 31, scheme: Some("world".into()), id: Some("anyone".into()) }
+}
+
+fn acl() -> BoxedStrategy<Vec<AclWish>> {
+    prop_oneof![12 => Just(vec![open()]), 5 => vec(wish(), 1..4), 1 => Just(Vec::new())].boxed()
+}
+
+fn create(places: &Places) -> BoxedStrategy<Create> {
+    use CreateOp::{Container, Create as Plain, Create2, Ttl};
+    let usual = select(vec![
+        (Plain, 0, -1),
+        (Plain, 1, -1),
+        (Plain, 2, -1),
+        (Plain, 3, -1),
+        (Create2, 0, -1),
+        (Create2, 1, -1),
+        (Create2, 2, -1),
+        (Container, 4, -1),
+        (Ttl, 5, 700),
+        (Ttl, 6, 5000),
+    ]);
+    let op = || select(vec![Plain, Create2, Container, Ttl]);
+    let ttl_ms = select(vec![-1, 0, 1, (1 << 40) - 1, 1 << 40, i64::MIN]);
+    let odd = (op(), -1..8, ttl_ms)
+        .prop_map(|(op, flags, ttl_ms)| (op, flags, if op == Ttl { ttl_ms } else { -1 }));
+    let how = prop_oneof![9 => usual, 1 => odd];
+    (how, path(places), data(), option::weighted(0.97, acl()))
+        .prop_map(|((op, flags, ttl_ms), path, data, acl)| Create {
+            op,
+            path,
+            data,
+            acl,
+            flags,
+            ttl_ms,
+        })
+        .boxed()
+}
+
+fn op(places: &Places) -> BoxedStrategy<Op> {
+    // What a multi refuses as a whole does not get as far as here.
+    let fits = |wish: &Create| match wish.flags {
+        _ if wish.op == CreateOp::Ttl => true,
+        0..=4 => wish.acl.is_some(),
+        _ => false,
+    };
+    prop_oneof![
+        5 => create(places).prop_filter("decodes", fits).prop_map(Op::Create),
+        3 => (path(places), version()).prop_map(|(path, version)| Op::Delete { path, version }),
+        3 => (path(places), data(), version())
+            .prop_map(|(path, data, version)| Op::SetData { path, data, version }),
+        1 => (path(places), version()).prop_map(|(path, version)| Op::Check { path, version }),
+    ]
+    .boxed()
+}
+
+pub(crate) fn request(places: &Places) -> BoxedStrategy<Request> {
+    prop_oneof![
+        45 => write(places),
+        40 => read(places),
+        12 => watches(places),
+        3 => other(),
+    ]
+    .boxed()
+}
+
+fn write(places: &Places) -> BoxedStrategy<Request> {
+    prop_oneof![
+        16 => create(places).prop_map(Request::Create),
+        8 => (path(places), version()).prop_map(|(path, version)| Request::Delete { path, version }),
+        8 => (path(places), data(), version())
+            .prop_map(|(path, data, version)| Request::SetData { path, data, version }),
+        3 => (path(places), option::weighted(0.97, acl()), version())
+            .prop_map(|(path, acl, version)| Request::SetAcl { path, acl, version }),
+        10 => vec(op(places), 0..6).prop_map(Request::Multi),
+        1 => quota(places),
+    ]
+    .boxed()
+}
+
+fn read(places: &Places) -> BoxedStrategy<Request> {
+    let read_op = || {
+        prop_oneof![
+            path(places).prop_map(|path| ReadOp::GetChildren { path }),
+            path(places).prop_map(|path| ReadOp::GetData { path }),
+        ]
+    };
+    prop_oneof![
+        6 => (path(places), any::<bool>()).prop_map(|(path, watch)| Request::Exists { path, watch }),
+        6 => (path(places), any::<bool>()).prop_map(|(path, watch)| Request::GetData { path, watch }),
+        8 => (path(places), any::<bool>(), any::<bool>())
+            .prop_map(|(path, watch, stat)| Request::GetChildren { path, watch, stat }),
+        3 => path(places).prop_map(|path| Request::GetAcl { path }),
+        2 => path(places).prop_map(|path| Request::GetAllChildrenNumber { path }),
+        2 => option::of(path(places)).prop_map(|prefix| Request::GetEphemerals { prefix }),
+        2 => vec(read_op(), 0..4).prop_map(Request::MultiRead),
+        1 => Just(Request::MultiReadOfWrites),
+        2 => Just(Request::Ping),
+        2 => option::of(path(places)).prop_map(|path| Request::Sync { path }),
+        2 => Just(Request::WhoAmI),
+    ]
+    .boxed()
+}
+
+fn watches(places: &Places) -> BoxedStrategy<Request> {
+    let paths = || vec(path(places), 0..3);
+    let seen = prop_oneof![4 => 0..=places.zxid, 1 => any::<i64>()];
+    let set = (seen, paths(), paths(), paths(), paths(), paths()).prop_map(
+        |(seen, data, exist, child, persistent, recursive)| {
+            let relative_zxid = Zxid(seen);
+            let lists = SetWatches { relative_zxid, data, exist, child, persistent, recursive };
+            Request::SetWatches(lists)
+        },
+    );
+    let kind = || prop_oneof![9 => 1..=5, 1 => any::<i32>()];
+    prop_oneof![
+        4 => (path(places), prop_oneof![9 => 0..=1, 1 => any::<i32>()])
+            .prop_map(|(path, mode)| Request::AddWatch { path, mode }),
+        2 => (path(places), kind()).prop_map(|(path, kind)| Request::CheckWatches { path, kind }),
+        2 => (path(places), kind()).prop_map(|(path, kind)| Request::RemoveWatches { path, kind }),
+        2 => set,
+    ]
+    .boxed()
+}
+
+fn other() -> BoxedStrategy<Request> {
+    let auth = select(
+        DIGESTS
+            .iter()
+            .map(|(password, _)| ("digest", Some(*password)))
+            .chain([("ip", None), ("kerberos", Some("x")), ("digest", None)])
+            .collect::<Vec<_>>(),
+    );
+    let auth = option::weighted(0.97, auth).prop_map(|auth| match auth {
+        Some((scheme, auth)) => Request::Auth {
+            scheme: Some(scheme.into()),
+            auth: auth.map(|auth| auth.as_bytes().into()),
+        },
+        None => Request::Auth { scheme: None, auth: None },
+    });
+    let text = || option::of(Just(Text::from("server.2=host:2888:3888")));
+    let opcodes = vec![
+        opcode::CREATE,
+        opcode::CREATE2,
+        opcode::CREATE_CONTAINER,
+        opcode::CREATE_TTL,
+        opcode::DELETE,
+        opcode::SET_DATA,
+        opcode::SET_ACL,
+        opcode::MULTI,
+        opcode::EXISTS,
+        opcode::GET_DATA,
+        opcode::SET_WATCHES,
+    ];
+    prop_oneof![
+        12 => auth,
+        3 => Just(Request::CloseSession),
+        1 => Just(Request::Sasl),
+        1 => any::<i32>().prop_map(|opcode| Request::Unknown { opcode }),
+        3 => (select(opcodes), any::<bool>())
+            .prop_map(|(opcode, whole)| Request::Unreadable { opcode, whole }),
+        2 => (text(), text(), text(), any::<i64>()).prop_map(
+            |(joining, leaving, members, config_id)| Request::Reconfig {
+                joining, leaving, members, config_id,
+            }
+        ),
+    ]
+    .boxed()
+}
