@@ -71,9 +71,14 @@ impl Tree {
             extended_types,
         };
         for key in RESERVED {
-            let acl = if key == CONFIG_NODE { AclList::read_only() } else { AclList::open() };
+            // The configuration was made read-only afterwards, at version -1: it shows in aversion.
+            let (acl, aversion) = match key {
+                CONFIG_NODE => (AclList::read_only(), -1),
+                _ => (AclList::open(), 0),
+            };
             let acl = tree.acls.intern(&acl);
-            let node = Node::new(key, Some([].into()), StoredStat::default(), acl);
+            let stat = StoredStat { aversion, ..StoredStat::default() };
+            let node = Node::new(key, Some([].into()), stat, acl);
             tree.digest = tree.digest.wrapping_add(u64::from(node.digest()));
             tree.data_bytes += path::shown(key).len() as u64;
             tree.arena.insert(node);

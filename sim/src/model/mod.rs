@@ -124,8 +124,12 @@ impl Model {
     pub fn new(settings: Settings) -> Self {
         let mut nodes = BTreeMap::new();
         for path in path::RESERVED {
-            let perms = if path == "/zookeeper/config" { perms::READ } else { perms::ALL };
-            nodes.insert(path.to_owned(), Znode::new(Some([].into()), acl::anyone(perms)));
+            let mut znode = Znode::new(Some([].into()), acl::anyone(perms::ALL));
+            if path == "/zookeeper/config" {
+                znode.acl = acl::anyone(perms::READ);
+                znode.aversion = -1;
+            }
+            nodes.insert(path.to_owned(), znode);
         }
         Self {
             settings,

@@ -16,8 +16,9 @@ fn fresh_nodes_of_zookeeper_were_never_created() {
     let reply = desk.call(client, &Request::GetAllChildrenNumber { path: "/".into() });
     assert_eq!(reply.body, Body::Count(3));
     let config = desk.call(client, &Request::GetAcl { path: "/zookeeper/config".into() });
-    let Body::Acl(Some(lines), _) = config.body else { panic!() };
+    let Body::Acl(Some(lines), stat) = config.body else { panic!() };
     assert_eq!(lines, [acl(perm::READ, "world", "anyone")]);
+    assert_eq!((stat.version, stat.aversion), (0, -1));
 }
 
 #[test]
