@@ -3,4 +3,5 @@
 pub mod epoch;
 pub mod file;
 pub mod log;
+pub mod snapshot;
 pub mod txn;

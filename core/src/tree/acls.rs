@@ -53,6 +53,11 @@ impl Acls {
         }
     }
 
+    /// Every ACL that some node has, in order.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &AclList> {
+        self.ids.keys()
+    }
+
     pub(super) fn get(&self, id: AclId) -> &AclList {
         &self.lists[id.0 as usize].0
     }

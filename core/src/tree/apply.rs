@@ -185,7 +185,7 @@ impl Tree {
         Done::Set(node.reported(self.extended_types))
     }
 
-    fn note_kind(&mut self, at: &Text, stat: &StoredStat) {
+    pub(super) fn note_kind(&mut self, at: &Text, stat: &StoredStat) {
         match self.owner(stat) {
             Owner::Container => {
                 self.containers.insert(at.clone());
@@ -250,6 +250,19 @@ impl Tree {
             let grown = counts.len() as i64 - len(&node.data) as i64;
             node.data = Some(counts);
             self.data_bytes = self.data_bytes.wrapping_add_signed(grown);
+        }
+    }
+
+    /// Learns from the nodes themselves which subtrees have quotas, and counts these afresh.
+    pub(super) fn find_quotas(&mut self) {
+        let limits = self.subtree(QUOTA_ROOT).filter_map(|node| {
+            let rest = node.key().strip_prefix(QUOTA_ROOT)?;
+            self.quotas.limits_born(rest).filter(|subtree| !subtree.is_empty()).map(Text::from)
+        });
+        let subtrees: Vec<Text> = limits.collect();
+        for subtree in subtrees {
+            self.quotas.add(&subtree);
+            self.recount(&subtree);
         }
     }
 

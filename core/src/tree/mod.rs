@@ -11,6 +11,8 @@ mod apply;
 mod arena;
 mod digest;
 mod node;
+mod restore;
+mod walk;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -20,6 +22,7 @@ pub use acls::AclId;
 pub use apply::{Done, Trigger};
 pub use digest::node_digest;
 pub use node::{Node, Owner, Stat, StoredStat};
+pub use restore::{Misplaced, Restore};
 
 use crate::acl::AclList;
 use crate::ids::SessionId;

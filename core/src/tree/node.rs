@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, btree_set};
 use core::hash::{Hash, Hasher};
+use core::ops::Bound;
 
 use compact_str::CompactString;
 
@@ -196,6 +197,13 @@ impl Node {
     #[must_use]
     pub fn children_len(&self) -> usize {
         self.children.as_ref().map_or(0, |children| children.len())
+    }
+
+    /// The first child whose name comes after this one.
+    pub(super) fn child_after(&self, name: &str) -> Option<&str> {
+        let rest = (Bound::Excluded(name), Bound::Unbounded);
+        let children = self.children.as_ref()?;
+        children.range::<str, _>(rest).next().map(CompactString::as_str)
     }
 
     pub(super) fn reported(&self, extended_types: bool) -> Stat {
