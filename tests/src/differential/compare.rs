@@ -311,3 +311,154 @@ fn settle(op: &Op, outcome: &Outcome) -> Outcome {
     }
     outcome
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::differential::sabotage::Sabotage;
+    use crate::raw::{Event, Reply, Stat, event, open_acl};
+
+    /// Two views of servers that began at different zxids.
+    fn views() -> (View, View) {
+        let mut views = (View::new(1000), View::new(1000));
+        views.0.set_base(100);
+        views.1.set_base(5000);
+        views
+    }
+
+    fn ask(request: Request) -> Op {
+        Op::Ask { slot: 0, asks: vec![Ask::Plain(request)], xid: None }
+    }
+
+    fn reply(zxid: i64, err: i32, body: Body) -> Seen {
+        Seen::Reply { ask: Some(0), reply: Reply { xid: 1, zxid, err, body, rest: vec![] } }
+    }
+
+    fn fired(zxid: i64, kind: i32, path: &str) -> Seen {
+        Seen::Event(Event { zxid, err: 0, kind, state: 3, path: path.into(), rest: vec![] })
+    }
+
+    fn outcome(seen: Vec<Seen>) -> Outcome {
+        Outcome { tracks: vec![Track { who: "s0".to_owned(), acting: true, seen }] }
+    }
+
+    /// Compares what two servers of `views` said; on success, the accepted differences used.
+    fn compare(op: &Op, left: &Outcome, right: &Outcome) -> Result<Vec<&'static str>, Difference> {
+        let mut comparison = Comparison::default();
+        let (mut left_view, mut right_view) = views();
+        comparison
+            .compare(op, (left, right), (&mut left_view, &mut right_view))
+            .map_err(|difference| *difference)?;
+        Ok(comparison.used.into_keys().collect())
+    }
+
+    fn stat(zxid: i64) -> Stat {
+        Stat { czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: 1007, mtime: 1007, ..Stat::default() }
+    }
+
+    /// A write with two events before its reply, as a server that began at `base` tells it.
+    fn written(base: i64) -> Outcome {
+        outcome(vec![
+            fired(-1, event::NODE_CREATED, "/a/b"),
+            fired(-1, event::NODE_CHILDREN_CHANGED, "/a"),
+            reply(base + 3, 0, Body::Created("/a/b".into(), stat(base + 3))),
+            reply(base + 4, code::NO_NODE, Body::None),
+        ])
+    }
+
+    fn writing() -> Op {
+        ask(Request::Create {
+            opcode: opcode::CREATE2,
+            path: "/a/b".into(),
+            data: None,
+            acl: Some(open_acl()),
+            flags: 0,
+        })
+    }
+
+    #[test]
+    fn servers_that_began_at_different_zxids_agree() {
+        assert_eq!(compare(&writing(), &written(100), &written(5000)), Ok(vec![]));
+        assert!(compare(&writing(), &written(100), &written(5001)).is_err());
+    }
+
+    #[test]
+    fn every_sabotage_is_a_difference() {
+        use clap::ValueEnum;
+        for sabotage in Sabotage::value_variants() {
+            let mut spoilt = written(5000);
+            assert!(sabotage.spoil(&writing(), &mut spoilt), "{sabotage:?} finds nothing to do");
+            let result = compare(&writing(), &written(100), &spoilt);
+            assert!(result.is_err(), "{sabotage:?} goes unnoticed");
+        }
+    }
+
+    #[test]
+    fn only_a_session_s_end_may_shuffle_its_events() {
+        let events = |zxid, paths: [&str; 2]| {
+            let mut seen = paths.map(|path| fired(-1, event::NODE_DELETED, path)).to_vec();
+            seen.push(reply(zxid, 0, Body::None));
+            outcome(seen)
+        };
+        let (left, right) = (events(101, ["/a", "/b"]), events(5001, ["/b", "/a"]));
+        assert_eq!(compare(&Op::Close { slot: 0 }, &left, &right), Ok(vec![]));
+        let multi = ask(Request::Multi(vec![]));
+        assert_eq!(compare(&multi, &left, &right).unwrap_err().index, 0);
+    }
+
+    #[test]
+    fn an_event_s_zxid_is_that_of_its_cause_or_wrong() {
+        let with = |base: i64, zxid| {
+            outcome(vec![fired(zxid, event::NODE_DELETED, "/a"), reply(base + 2, 0, Body::None)])
+        };
+        let delete = ask(Request::Delete { path: "/a".into(), version: -1 });
+        let used = Ok(vec!["event-zxid"]);
+        assert_eq!(compare(&delete, &with(100, -1), &with(5000, 5002)), used);
+        assert!(compare(&delete, &with(100, -1), &with(5000, 5001)).is_err());
+        assert!(compare(&delete, &with(100, 102), &with(5000, -1)).is_err());
+        // What setWatches sends has no cause.
+        let read = Ask::SetWatches { two: false, back: 0, lists: WatchLists::empty() };
+        let read = Op::Ask { slot: 0, asks: vec![read], xid: None };
+        assert!(compare(&read, &with(100, -1), &with(5000, 5002)).is_err());
+    }
+
+    #[test]
+    fn a_zxid_spent_on_an_unreadable_write_is_left_out_from_then_on() {
+        let request = Request::Delete { path: "/a".into(), version: -1 };
+        let cut = Ask::Cut { request: request.clone(), keep: 3 };
+        let cut = Op::Ask { slot: 0, asks: vec![cut], xid: None };
+        let unread = |zxid| outcome(vec![reply(zxid, code::MARSHALLING_ERROR, Body::None)]);
+        let done = |zxid| outcome(vec![reply(zxid, 0, Body::None)]);
+        let mut comparison = Comparison::default();
+        let (mut left, mut right) = views();
+        let mut equal = |op: &Op, l: &Outcome, r: &Outcome| {
+            comparison.compare(op, (l, r), (&mut left, &mut right)).is_ok()
+        };
+        assert!(equal(&ask(request.clone()), &done(101), &done(5001)));
+        assert!(equal(&cut, &unread(102), &unread(5001)));
+        assert!(equal(&ask(request.clone()), &done(103), &done(5002)));
+        assert!(!equal(&ask(request), &done(104), &done(5004)));
+        assert!(!equal(&cut, &unread(106), &unread(5003)));
+    }
+
+    #[test]
+    fn create2_inside_multi_must_show_a_fresh_stat() {
+        let Op::Ask { asks, .. } = writing() else { unreachable!("it is a request") };
+        let multi = ask(Request::Multi(vec![asks[0].request().unwrap().clone()]));
+        let result = |zxid, opcode, body| {
+            outcome(vec![reply(zxid, 0, Body::Multi(vec![OpResult { opcode, err: 0, body }]))])
+        };
+        let left = result(101, opcode::CREATE, Body::Path("/a/b".into()));
+        let right = |stat| result(5001, opcode::CREATE2, Body::Created("/a/b".into(), stat));
+        let used = Ok(vec!["create2-in-multi"]);
+        assert_eq!(compare(&multi, &left, &right(stat(5001))), used);
+        let stale = Stat { cversion: 1, ..stat(5001) };
+        assert!(compare(&multi, &left, &right(stale)).is_err());
+    }
+
+    #[test]
+    fn a_missing_connection_is_a_difference() {
+        let lost = Outcome { tracks: vec![] };
+        assert!(compare(&writing(), &written(100), &lost).is_err());
+    }
+}

@@ -77,7 +77,32 @@ impl Generator {
             acl: Some(pool::guarded_acls(&mut self.chance)),
             flags: flag::PERSISTENT,
         };
-        made.into_iter().map(open).chain([guarded]).map(|request| ask(0, request)).collect()
+        let mut ops: Vec<Op> =
+            made.into_iter().map(open).chain([guarded]).map(|request| ask(0, request)).collect();
+        for slot in 1..SLOTS {
+            ops.extend(self.first_watches(slot));
+        }
+        ops
+    }
+
+    /// Watches where most will happen.
+    fn first_watches(&mut self, slot: usize) -> Vec<Op> {
+        let mut asks = vec![];
+        for tail in ["", "/a", "/b", "/a/b"] {
+            let path = Text::from(format!("{}{tail}", self.paths.base()));
+            let (one, other) = match watch_kind(self.seed, slot, &path) {
+                WatchKind::Persistent => (Request::AddWatch { path, mode: 0 }, None),
+                WatchKind::Recursive => (Request::AddWatch { path, mode: 1 }, None),
+                WatchKind::Standard => (
+                    Request::GetData { path: path.clone(), watch: true },
+                    Some(Request::GetChildren { path, watch: true }),
+                ),
+            };
+            if self.chance.percent(60) {
+                asks.extend([one].into_iter().chain(other).map(Ask::Plain));
+            }
+        }
+        if asks.is_empty() { vec![] } else { vec![Op::Ask { slot, asks, xid: None }] }
     }
 
     fn slot(&mut self) -> usize {

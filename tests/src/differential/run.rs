@@ -98,21 +98,32 @@ impl Run {
         };
         let hello = janitor(&[Request::Ping]);
         let (left, right) = run.perform(&hello)?;
-        run.left.begin();
-        run.right.begin();
-        run.compare(&hello, (&left, &right))?;
+        // The first thing a server does for anyone is to open our session.
+        let fresh = run.left.begin() && run.right.begin();
+        run.start(&hello, (&left, &right)).map_err(|stop| match stop {
+            Stop::Differs(failure) if !fresh => Stop::Unfit(format!(
+                "the servers do not start from the same state; restart both\n{failure}"
+            )),
+            Stop::Differs(_) | Stop::Unfit(_) | Stop::Unreachable(_) => stop,
+        })?;
+        Ok(run)
+    }
+
+    /// Makes the janitor what it has to be, and looks at what is there.
+    fn start(&mut self, hello: &Op, outcomes: (&Outcome, &Outcome)) -> Result<(), Stop> {
+        self.compare(hello, outcomes)?;
         let auth = Request::Auth { scheme: "digest".into(), auth: Some(b"super:test".to_vec()) };
-        run.step(&janitor(&[auth]))?;
-        let (left, right) = run.step(&janitor(&[Request::WhoAmI]))?;
-        for (outcome, address) in [(left, run.left.address()), (right, run.right.address())] {
+        self.step(&janitor(&[auth]))?;
+        let (left, right) = self.perform(&janitor(&[Request::WhoAmI]))?;
+        for (outcome, address) in [(left, self.left.address()), (right, self.right.address())] {
             if !is_super(&outcome) {
                 let why = "does not take super:test for its superuser (see superDigest)";
                 return Err(Stop::Unfit(format!("{address} {why}")));
             }
         }
-        run.preset = run.children(&ROOTS)?;
-        run.tour(&ROOTS.map(Text::from))?;
-        Ok(run)
+        self.preset = self.children(&ROOTS)?;
+        self.tour(&ROOTS.map(Text::from))?;
+        Ok(())
     }
 
     /// Performs one sequence and clears up after it.

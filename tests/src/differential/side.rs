@@ -368,9 +368,11 @@ impl Side {
         }
     }
 
-    /// Takes the present as the beginning: zxids are counted from here.
-    pub fn begin(&mut self) {
+    /// Takes the present as the beginning: zxids are counted from here. True if the server was
+    /// fresh, and our session the first thing that happened to it.
+    pub fn begin(&mut self) -> bool {
         self.view.set_base(self.zxid_last - 1);
+        self.zxid_last == 1
     }
 }
 
