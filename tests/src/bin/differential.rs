@@ -102,8 +102,8 @@ fn main() -> ExitCode {
             eprintln!("differential: {why}");
             ExitCode::from(2)
         }
-        Err(Stop::Unreachable(error)) => {
-            eprintln!("differential: {error}");
+        Err(Stop::Unreachable { side, error }) => {
+            eprintln!("differential: the {side} server: {error}");
             ExitCode::from(2)
         }
     }
@@ -129,7 +129,8 @@ fn compare(arguments: &Arguments) -> Result<(), Stop> {
     run.finish()?;
     let mut refused = 0;
     if arguments.refusals {
-        let (asked, complaints) = refusals::ask_all(arguments.right)?;
+        let (asked, complaints) = refusals::ask_all(arguments.right)
+            .map_err(|error| Stop::Unreachable { side: "right", error })?;
         if !complaints.is_empty() {
             for complaint in &complaints {
                 println!("differs: {complaint}");

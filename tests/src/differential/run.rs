@@ -31,13 +31,12 @@ pub enum Stop {
     /// A server does not do what the comparison needs.
     Unfit(String),
     /// A server cannot be reached.
-    Unreachable(raw::Error),
-}
-
-impl From<raw::Error> for Stop {
-    fn from(error: raw::Error) -> Self {
-        Self::Unreachable(error)
-    }
+    Unreachable {
+        /// Left or right.
+        side: &'static str,
+        /// Why not.
+        error: raw::Error,
+    },
 }
 
 /// A difference and how it came about.
@@ -104,7 +103,7 @@ impl Run {
             Stop::Differs(failure) if !fresh => Stop::Unfit(format!(
                 "the servers do not start from the same state; restart both\n{failure}"
             )),
-            Stop::Differs(_) | Stop::Unfit(_) | Stop::Unreachable(_) => stop,
+            Stop::Differs(_) | Stop::Unfit(_) | Stop::Unreachable { .. } => stop,
         })?;
         Ok(run)
     }
@@ -230,7 +229,8 @@ impl Run {
             let right = right.perform(op);
             (left.join().expect("a side does not panic"), right)
         });
-        Ok((left?, right?))
+        let unreachable = |side| move |error| Stop::Unreachable { side, error };
+        Ok((left.map_err(unreachable("left"))?, right.map_err(unreachable("right"))?))
     }
 
     fn compare(&mut self, op: &Op, outcomes: (&Outcome, &Outcome)) -> Result<Vec<Mend>, Stop> {
