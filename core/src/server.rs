@@ -6,6 +6,10 @@
 //!
 //! So far an ensemble has one member, which leads it from the start.
 
+mod commit;
+mod handshake;
+mod upkeep;
+
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,18 +20,15 @@ use crate::acl::Id;
 use crate::auth;
 use crate::code::Code;
 use crate::config::{Boot, Settings};
-use crate::ids::{ConnId, Now, SessionId, Ticks, Token, Xid, Zxid};
+use crate::ids::{ConnId, Now, SessionId, Xid, Zxid};
 use crate::io::{Input, Output, Timer};
 use crate::lookup::Lookup;
 use crate::pipeline::Overlay;
 use crate::pipeline::prepare::{Asker, Prepare};
 use crate::pipeline::read::Read;
-use crate::request::{
-    Body, ConnectRequest, ConnectResponse, CreateOp, OpResult, Reply, Request, Stamp, opcode,
-};
-use crate::session::{Sessions, Waiting, password};
-use crate::tree::{Done, Owner, Tree, Trigger};
-use crate::txn::{Change, NodeChange, SubChange, Txn};
+use crate::request::{Body, Reply, Request, Stamp};
+use crate::session::{Sessions, Waiting};
+use crate::tree::Tree;
 use crate::watch::Watches;
 use crate::zab::Leader;
 
@@ -120,82 +121,6 @@ impl Server {
             Input::Timeout(Timer::Sessions) => self.on_sessions(now, out),
         }
     }
-
-    fn on_connect(
-        &mut self,
-        now: Now,
-        conn: ConnId,
-        request: ConnectRequest,
-        out: &mut Vec<Output>,
-    ) {
-        let ConnectRequest { last_zxid_seen, timeout_ms, session, password: shown, read_only } =
-            request;
-        let Some(connection) = self.conns.get_mut(&conn) else { return };
-        // A client that has seen more than we have would be sent back in time. A second first
-        // frame is no first frame.
-        if last_zxid_seen > self.zxid_last || connection.state != ConnState::Accepted {
-            self.close(conn, out);
-            return;
-        }
-        let Settings { session_timeout_min_ms: min, session_timeout_max_ms: max, .. } =
-            *self.settings;
-        let timeout_ms = timeout_ms.clamp(min, max);
-        if session == SessionId::NONE {
-            connection.state = ConnState::Opening { read_only, early: Vec::new() };
-            self.open_session(now, conn, timeout_ms, out);
-            return;
-        }
-        // As in ZooKeeper, whoever names the session ends its other connection, even if the
-        // password turns out to be wrong.
-        if let Some(other) = self.sessions.live(session).and_then(|live| live.conn) {
-            self.close(other, out);
-        }
-        let known = shown.as_deref() == Some(&password(session)[..])
-            && self.sessions.resume(now, session, timeout_ms, conn, out);
-        if !known {
-            let response = ConnectResponse::expired(read_only.map(|_| false));
-            out.push(Output::Connected { conn, response });
-            self.close(conn, out);
-            return;
-        }
-        self.serve(now, conn, session, read_only, Vec::new(), out);
-    }
-
-    fn open_session(&mut self, now: Now, conn: ConnId, timeout_ms: i32, out: &mut Vec<Output>) {
-        let session = self.sessions.fresh_id();
-        self.sessions.track(now, session, timeout_ms, out);
-        if let Some(live) = self.sessions.live_mut(session) {
-            live.conn = Some(conn);
-        }
-        let change = Change::CreateSession { timeout_ms };
-        self.propose(now, session, Some((conn, Xid::default())), Ok(change), out);
-    }
-
-    /// A session is served on this connection from now on.
-    fn serve(
-        &mut self,
-        now: Now,
-        conn: ConnId,
-        session: SessionId,
-        read_only: Option<bool>,
-        early: Vec<(Xid, Request)>,
-        out: &mut Vec<Output>,
-    ) {
-        let Some(connection) = self.conns.get_mut(&conn) else { return };
-        connection.state = ConnState::Open(session);
-        let timeout_ms = self.sessions.live(session).map_or(0, |live| live.timeout_ms);
-        let response = ConnectResponse {
-            timeout_ms,
-            session,
-            password: password(session),
-            read_only: read_only.map(|_| false),
-        };
-        out.push(Output::Connected { conn, response });
-        for (xid, request) in early {
-            self.on_request(now, conn, xid, request, out);
-        }
-    }
-
     fn on_request(
         &mut self,
         now: Now,
@@ -225,15 +150,23 @@ impl Server {
             let err = Some(Code::Unimplemented);
             self.reply(conn, Reply { xid, zxid: Zxid::NONE, err, body: Body::None }, out);
             self.close(conn, out);
-        } else if is_write(&request) {
-            self.write(now, session, (conn, xid), &request, &who, out);
-        } else {
-            let live = self.sessions.live_mut(session).expect("touched just now");
-            if live.waiting.is_empty() {
-                self.read(conn, session, xid, &request, &who, out);
-            } else {
-                live.waiting.push_back(Waiting::Read { conn, xid, request, who });
+            return;
+        }
+        let asker = Asker { session, who: &who, open: self.sessions.is_open(session) };
+        let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
+        let mut prepare = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp);
+        if let Some(decided) = prepare.decide(asker, &request) {
+            if request == Request::CloseSession {
+                self.sessions.mark_closing(session);
             }
+            self.propose(now, session, Some((conn, xid)), decided, out);
+            return;
+        }
+        let live = self.sessions.live_mut(session).expect("touched just now");
+        if live.waiting.is_empty() {
+            self.read(conn, session, xid, &request, &who, out);
+        } else {
+            live.waiting.push_back(Waiting::Read { conn, xid, request, who });
         }
     }
 
@@ -270,222 +203,6 @@ impl Server {
         self.reply(conn, Reply { xid, zxid: Zxid::ZERO, err, body }, out);
         self.close(conn, out);
     }
-
-    /// Decides a write and proposes what was decided, also if it was to refuse.
-    fn write(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        asked: (ConnId, Xid),
-        request: &Request,
-        who: &[Id],
-        out: &mut Vec<Output>,
-    ) {
-        let asker = Asker { session, who, open: self.sessions.is_open(session) };
-        let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
-        let mut prepare = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp);
-        let decided = match request {
-            Request::CloseSession => {
-                self.sessions.mark_closing(session);
-                Ok(prepare.close_session(session))
-            }
-            Request::Create(wish) => prepare.create(asker, wish).map(Change::Node),
-            Request::Delete { path, version } => {
-                prepare.delete(asker, path, *version).map(Change::Node)
-            }
-            Request::Multi(ops) => Ok(prepare.multi(asker, ops)),
-            // An ensemble of one has nothing to reconfigure.
-            Request::Reconfig { .. } if self.settings.reconfig => Err(Code::Unimplemented),
-            Request::Reconfig { .. } => Err(Code::ReconfigDisabled),
-            Request::SetAcl { path, acl, version } => {
-                prepare.set_acl(asker, path, acl.as_deref(), *version).map(Change::Node)
-            }
-            Request::SetData { path, data, version } => {
-                prepare.set_data(asker, path, data, *version).map(Change::Node)
-            }
-            Request::Unreadable { .. } => Err(Code::MarshallingError),
-            Request::AddWatch { .. }
-            | Request::Auth { .. }
-            | Request::CheckWatches { .. }
-            | Request::Exists { .. }
-            | Request::GetAcl { .. }
-            | Request::GetAllChildrenNumber { .. }
-            | Request::GetChildren { .. }
-            | Request::GetData { .. }
-            | Request::GetEphemerals { .. }
-            | Request::MultiRead(_)
-            | Request::MultiReadOfWrites
-            | Request::Ping
-            | Request::RemoveWatches { .. }
-            | Request::Sasl
-            | Request::SetWatches(_)
-            | Request::Sync { .. }
-            | Request::Unknown { .. }
-            | Request::WhoAmI => unreachable!("not a write"),
-        };
-        self.propose(now, session, Some(asked), decided, out);
-    }
-
-    /// Gives what was decided its place in the order of all writes.
-    fn propose(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        asked: Option<(ConnId, Xid)>,
-        decided: Result<Change, Code>,
-        out: &mut Vec<Output>,
-    ) {
-        let zxid = self.leader.next_zxid();
-        let (change, digest) = match decided {
-            Ok(change) => (change, Some(self.overlay.digest())),
-            Err(code) => (Change::Error(code), None),
-        };
-        let mut cxid = Xid::default();
-        if let Some((conn, xid)) = asked {
-            cxid = xid;
-            self.asked.push_back(Asked { zxid, conn, xid });
-            if let Some(live) = self.sessions.live_mut(session) {
-                live.waiting.push_back(Waiting::Write(zxid));
-            }
-        }
-        let stamp = Stamp { zxid, time: now.wall };
-        self.leader.propose(Txn { stamp, session, cxid, change, digest }, out);
-    }
-
-    fn on_persisted(&mut self, now: Now, token: Token, out: &mut Vec<Output>) {
-        self.leader.persisted(token, out);
-        while let Some(txn) = self.leader.commit() {
-            self.commit(now, &txn, out);
-        }
-    }
-
-    /// Applies a transaction: events first, then the answer, then what waited for it.
-    fn commit(&mut self, now: Now, txn: &Txn, out: &mut Vec<Output>) {
-        assert_eq!(txn.stamp.zxid, self.zxid_last.next(), "commits leave no gap");
-        self.zxid_last = txn.stamp.zxid;
-        let result = self.apply(txn, out);
-        self.overlay.applied(txn.stamp.zxid);
-        if let Some(digest) = txn.digest {
-            assert_eq!(self.tree.digest(), digest, "{} is not as was decided", txn.stamp.zxid);
-        }
-        let asked = self.asked.pop_front_if(|asked| asked.zxid == txn.stamp.zxid);
-        match &txn.change {
-            Change::CreateSession { timeout_ms } => {
-                self.sessions.opened(txn.session, *timeout_ms);
-                self.written(txn.session, txn.stamp.zxid);
-                if let Some(asked) = asked {
-                    self.session_opened(now, asked.conn, txn.session, out);
-                }
-                self.read_on(txn.session, out);
-            }
-            Change::CloseSession { .. } => {
-                if let Some(Asked { conn, xid, zxid }) = asked {
-                    self.reply(conn, Reply { xid, zxid, err: None, body: Body::None }, out);
-                }
-                let live = self.sessions.closed(txn.session);
-                if let Some(conn) = live.and_then(|live| live.conn) {
-                    self.close(conn, out);
-                }
-            }
-            Change::Error(_) | Change::Multi(_) | Change::Node(_) => {
-                self.written(txn.session, txn.stamp.zxid);
-                if let Some(Asked { conn, xid, zxid }) = asked {
-                    let (err, body) = match result {
-                        Ok(body) => (None, body),
-                        Err(code) => (Some(code), Body::None),
-                    };
-                    self.reply(conn, Reply { xid, zxid, err, body }, out);
-                }
-                self.read_on(txn.session, out);
-            }
-        }
-    }
-
-    fn session_opened(
-        &mut self,
-        now: Now,
-        conn: ConnId,
-        session: SessionId,
-        out: &mut Vec<Output>,
-    ) {
-        let Some(connection) = self.conns.get_mut(&conn) else {
-            // The client went away before it was answered. It may be back on another connection
-            // already; if not, the session waits for its end.
-            if let Some(live) = self.sessions.live_mut(session) {
-                live.conn.take_if(|serving| *serving == conn);
-            }
-            return;
-        };
-        let state = core::mem::replace(&mut connection.state, ConnState::Accepted);
-        let ConnState::Opening { read_only, early } = state else {
-            panic!("{conn:?} was answered twice");
-        };
-        self.serve(now, conn, session, read_only, early, out);
-    }
-
-    fn apply(&mut self, txn: &Txn, out: &mut Vec<Output>) -> Result<Body, Code> {
-        match &txn.change {
-            Change::CreateSession { .. } => Ok(Body::None),
-            Change::CloseSession { paths } => {
-                for path in paths {
-                    let change = NodeChange::Delete { path: path.clone(), container: false };
-                    self.apply_one(txn, &change, out);
-                }
-                Ok(Body::None)
-            }
-            Change::Error(code) => Err(*code),
-            Change::Multi(changes) => Ok(Body::Multi(self.apply_multi(txn, changes, out))),
-            Change::Node(change) => {
-                let done = self.apply_one(txn, change, out);
-                Ok(body(change, done))
-            }
-        }
-    }
-
-    fn apply_multi(
-        &mut self,
-        txn: &Txn,
-        changes: &[SubChange],
-        out: &mut Vec<Output>,
-    ) -> Vec<OpResult> {
-        let failed = changes.iter().any(|change| matches!(change, SubChange::Error(_)));
-        let mut results = Vec::with_capacity(changes.len());
-        for change in changes {
-            results.push(match change {
-                SubChange::Error(code) => OpResult::Error(Some(*code)),
-                SubChange::Node(_) if failed => OpResult::Error(None),
-                SubChange::Node(change) => {
-                    let done = self.apply_one(txn, change, out);
-                    op_result(change, done)
-                }
-            });
-        }
-        results
-    }
-
-    fn apply_one(&mut self, txn: &Txn, change: &NodeChange, out: &mut Vec<Output>) -> Done {
-        let mut triggers: Vec<Trigger> = Vec::new();
-        let done = self.tree.apply(txn.stamp, txn.session, change, &mut triggers);
-        let (conns, skip_acl) = (&self.conns, self.settings.skip_acl);
-        let may = |conn: ConnId, acl: &crate::acl::AclList| {
-            let connection = conns.get(&conn).expect("watches belong to living connections");
-            skip_acl || acl.lets(crate::acl::perms::READ, &connection.who)
-        };
-        for trigger in &triggers {
-            self.watches.fire(trigger, txn.stamp.zxid, &may, out);
-        }
-        done
-    }
-
-    /// A session's write has been applied: it no longer holds up what came after it.
-    fn written(&mut self, session: SessionId, zxid: Zxid) {
-        if let Some(live) = self.sessions.live_mut(session)
-            && live.waiting.front() == Some(&Waiting::Write(zxid))
-        {
-            live.waiting.pop_front();
-        }
-    }
-
     /// Answers a session's reads up to its next write that is not applied.
     fn read_on(&mut self, session: SessionId, out: &mut Vec<Output>) {
         while let Some(live) = self.sessions.live_mut(session)
@@ -509,108 +226,18 @@ impl Server {
         if !self.conns.contains(&conn) {
             return;
         }
-        let skip_acl = self.settings.skip_acl;
-        let (tree, watches) = (&self.tree, &mut self.watches);
+        let (tree, watches, skip_acl) = (&self.tree, &mut self.watches, self.settings.skip_acl);
         let mut read = Read { tree, watches, conn, session, who, skip_acl };
-        let mut xid = xid;
-        let result = match request {
-            Request::AddWatch { path, mode } => read.add_watch(path, *mode),
-            Request::CheckWatches { path, kind } => read.check_watches(path, *kind),
-            Request::Exists { path, watch } => read.exists(path, *watch),
-            Request::GetAcl { path } => read.get_acl(path),
-            Request::GetAllChildrenNumber { path } => read.get_all_children_number(path),
-            Request::GetChildren { path, watch, stat } => read.get_children(path, *watch, *stat),
-            Request::GetData { path, watch } => read.get_data(path, *watch),
-            Request::GetEphemerals { prefix } => Ok(read.get_ephemerals(prefix.as_deref())),
-            Request::MultiRead(ops) => Ok(read.multi_read(ops)),
-            Request::MultiReadOfWrites => {
-                let (zxid, err) = (self.zxid_last, Some(Code::MarshallingError));
-                let body = Body::Multi(Vec::new());
-                return self.reply(conn, Reply { xid, zxid, err, body }, out);
-            }
-            Request::Ping => {
-                xid = Xid::PING;
-                Ok(Body::None)
-            }
-            Request::RemoveWatches { path, kind } => read.remove_watches(path, *kind),
-            Request::SetWatches(lists) => Ok(read.set_watches(lists, out)),
-            Request::Sync { path } => Ok(Body::Synced(path.clone())),
-            Request::Unreadable { .. } => Err(Code::MarshallingError),
-            Request::WhoAmI => Ok(read.who_am_i()),
-            Request::Auth { .. }
-            | Request::CloseSession
-            | Request::Create(_)
-            | Request::Delete { .. }
-            | Request::Multi(_)
-            | Request::Reconfig { .. }
-            | Request::Sasl
-            | Request::SetAcl { .. }
-            | Request::SetData { .. }
-            | Request::Unknown { .. } => unreachable!("not a read"),
-        };
-        let (err, body) = match result {
+        let (err, body) = match read.answer(request, out) {
             Ok(body) => (None, body),
+            // The one answer with both an error and a body.
+            Err(code) if *request == Request::MultiReadOfWrites => {
+                (Some(code), Body::Multi(Vec::new()))
+            }
             Err(code) => (Some(code), Body::None),
         };
+        let xid = if *request == Request::Ping { Xid::PING } else { xid };
         self.reply(conn, Reply { xid, zxid: self.zxid_last, err, body }, out);
-    }
-
-    fn on_sessions(&mut self, now: Now, out: &mut Vec<Output>) {
-        for session in self.sessions.expired() {
-            if self.sessions.is_open(session) {
-                self.sessions.mark_closing(session);
-                let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
-                let change = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp)
-                    .close_session(session);
-                self.propose(now, session, None, Ok(change), out);
-            }
-        }
-        self.sessions.arm(now, out);
-    }
-
-    fn on_containers(&mut self, now: Now, out: &mut Vec<Output>) {
-        let Settings { container_max_per_minute, container_check_ms, .. } = *self.settings;
-        let most = u64::from(container_max_per_minute) * u64::from(container_check_ms) / 60_000;
-        let done: Vec<Text> = self
-            .tree
-            .containers()
-            .chain(self.tree.ttls())
-            .filter(|path| self.has_had_its_time(now, path))
-            .take(usize::try_from(most.max(1)).unwrap_or(usize::MAX))
-            .cloned()
-            .collect();
-        for path in done {
-            let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
-            let decided = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp)
-                .delete_container(&path);
-            // Whoever came to life meanwhile stays.
-            if let Ok(change) = decided {
-                self.propose(now, SessionId::NONE, None, Ok(Change::Node(change)), out);
-            }
-        }
-        self.arm_containers(out);
-    }
-
-    fn has_had_its_time(&self, now: Now, path: &str) -> bool {
-        let Some(node) = self.tree.get(path) else { return false };
-        let stat = node.stat();
-        let idle_ms = now.wall.0.saturating_sub(stat.mtime.0);
-        let over = match self.tree.owner(stat) {
-            Owner::Container if stat.cversion > 0 => true,
-            Owner::Container => {
-                let never_used_ms = self.settings.container_never_used_ms;
-                never_used_ms.is_some_and(|limit| idle_ms > i64::from(limit))
-            }
-            Owner::Ttl(ttl_ms) => idle_ms > ttl_ms,
-            Owner::Nobody | Owner::Session(_) => false,
-        };
-        over && node.children_len() == 0
-    }
-
-    fn arm_containers(&self, out: &mut Vec<Output>) {
-        let Settings { container_check_ms, tick_ms, .. } = *self.settings;
-        let ticks = Ticks(container_check_ms.div_ceil(tick_ms).max(1));
-        out.push(Output::Arm { timer: Timer::Containers, ticks });
     }
 
     fn reply(&self, conn: ConnId, reply: Reply, out: &mut Vec<Output>) {
@@ -712,84 +339,6 @@ impl Server {
                 let serving = self.sessions.live(session).and_then(|live| live.conn);
                 assert_eq!(serving, Some(*conn), "{session} is served in two places");
             }
-        }
-    }
-}
-
-/// Whether a request takes a place in the order of all writes.
-const fn is_write(request: &Request) -> bool {
-    match request {
-        Request::CloseSession
-        | Request::Create(_)
-        | Request::Delete { .. }
-        | Request::Multi(_)
-        | Request::Reconfig { .. }
-        | Request::SetAcl { .. }
-        | Request::SetData { .. } => true,
-        // A write that cannot be decoded takes no place, except a multi, whose place is taken
-        // before it is looked at.
-        Request::Unreadable { opcode, whole } => {
-            *opcode == opcode::MULTI || *whole && is_write_opcode(*opcode)
-        }
-        Request::AddWatch { .. }
-        | Request::Auth { .. }
-        | Request::CheckWatches { .. }
-        | Request::Exists { .. }
-        | Request::GetAcl { .. }
-        | Request::GetAllChildrenNumber { .. }
-        | Request::GetChildren { .. }
-        | Request::GetData { .. }
-        | Request::GetEphemerals { .. }
-        | Request::MultiRead(_)
-        | Request::MultiReadOfWrites
-        | Request::Ping
-        | Request::RemoveWatches { .. }
-        | Request::Sasl
-        | Request::SetWatches(_)
-        | Request::Sync { .. }
-        | Request::Unknown { .. }
-        | Request::WhoAmI => false,
-    }
-}
-
-const fn is_write_opcode(number: i32) -> bool {
-    matches!(
-        number,
-        opcode::CREATE
-            | opcode::CREATE2
-            | opcode::CREATE_CONTAINER
-            | opcode::CREATE_TTL
-            | opcode::DELETE
-            | opcode::SET_ACL
-            | opcode::SET_DATA
-            | opcode::RECONFIG
-    )
-}
-
-/// What a single write is answered with.
-fn body(change: &NodeChange, done: Done) -> Body {
-    match op_result(change, done) {
-        OpResult::Created { path, stat } => Body::Created { path, stat },
-        OpResult::Set(stat) => Body::Stat(stat),
-        OpResult::Check
-        | OpResult::Children(_)
-        | OpResult::Data { .. }
-        | OpResult::Deleted
-        | OpResult::Error(_) => Body::None,
-    }
-}
-
-fn op_result(change: &NodeChange, done: Done) -> OpResult {
-    match (change, done) {
-        (NodeChange::Create { op, path, .. }, Done::Created(stat)) => {
-            let stat = (*op != CreateOp::Create).then_some(stat);
-            OpResult::Created { path: path.clone(), stat }
-        }
-        (_, Done::Checked) => OpResult::Check,
-        (_, Done::Deleted) => OpResult::Deleted,
-        (_, Done::Set(stat)) => OpResult::Set(stat),
-        (_, Done::Before | Done::Created(_)) => {
-            unreachable!("what this server decided has not been applied before")
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::config::Settings;
 use crate::ids::SessionId;
 use crate::quota::{Figures, counts_path, limits_path};
-use crate::request::{Create, CreateOp, Op, Stamp};
+use crate::request::{Create, CreateOp, Op, Request, Stamp, opcode};
 use crate::tree::{Owner, RESERVED, StoredStat, Tree};
 use crate::txn::{Change, NodeChange, NodeKind, SubChange};
 use crate::{Data, Text, path};
@@ -53,6 +53,49 @@ impl<'a> Prepare<'a> {
         stamp: Stamp,
     ) -> Self {
         Self { tree, overlay, settings, stamp, savepoint: None }
+    }
+
+    /// Decides a request, if it is one that takes a place in the order of all writes.
+    pub fn decide(&mut self, asker: Asker<'_>, request: &Request) -> Option<Result<Change, Code>> {
+        Some(match request {
+            Request::CloseSession => Ok(self.close_session(asker.session)),
+            Request::Create(wish) => self.create(asker, wish).map(Change::Node),
+            Request::Delete { path, version } => {
+                self.delete(asker, path, *version).map(Change::Node)
+            }
+            Request::Multi(ops) => Ok(self.multi(asker, ops)),
+            // An ensemble of one has nothing to reconfigure.
+            Request::Reconfig { .. } if self.settings.reconfig => Err(Code::Unimplemented),
+            Request::Reconfig { .. } => Err(Code::ReconfigDisabled),
+            Request::SetAcl { path, acl, version } => {
+                self.set_acl(asker, path, acl.as_deref(), *version).map(Change::Node)
+            }
+            Request::SetData { path, data, version } => {
+                self.set_data(asker, path, data, *version).map(Change::Node)
+            }
+            Request::Unreadable { opcode, whole } if takes_a_place(*opcode, *whole) => {
+                Err(Code::MarshallingError)
+            }
+            Request::AddWatch { .. }
+            | Request::Auth { .. }
+            | Request::CheckWatches { .. }
+            | Request::Exists { .. }
+            | Request::GetAcl { .. }
+            | Request::GetAllChildrenNumber { .. }
+            | Request::GetChildren { .. }
+            | Request::GetData { .. }
+            | Request::GetEphemerals { .. }
+            | Request::MultiRead(_)
+            | Request::MultiReadOfWrites
+            | Request::Ping
+            | Request::RemoveWatches { .. }
+            | Request::Sasl
+            | Request::SetWatches(_)
+            | Request::Sync { .. }
+            | Request::Unknown { .. }
+            | Request::Unreadable { .. }
+            | Request::WhoAmI => return None,
+        })
     }
 
     fn view(&self, at: &str) -> Result<View, Code> {
@@ -347,6 +390,23 @@ impl<'a> Prepare<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a request that could not be read has a place all the same: not if its body could not be
+/// decoded, except a multi, whose place is taken before it is looked at.
+const fn takes_a_place(number: i32, whole: bool) -> bool {
+    number == opcode::MULTI
+        || whole
+            && matches!(
+                number,
+                opcode::CREATE
+                    | opcode::CREATE2
+                    | opcode::CREATE_CONTAINER
+                    | opcode::CREATE_TTL
+                    | opcode::DELETE
+                    | opcode::SET_ACL
+                    | opcode::SET_DATA
+            )
 }
 
 struct Mode {

@@ -8,7 +8,7 @@ use crate::auth;
 use crate::code::Code;
 use crate::ids::{ConnId, SessionId};
 use crate::io::Output;
-use crate::request::{Body, Event, EventKind, OpResult, ReadOp, SetWatches};
+use crate::request::{Body, Event, EventKind, OpResult, ReadOp, Request, SetWatches};
 use crate::tree::{Node, Tree};
 use crate::watch::{Interest, Mode, Watches};
 use crate::{Text, Zxid};
@@ -25,6 +25,44 @@ pub(crate) struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
+    /// Answers a request that changes nothing.
+    ///
+    /// # Panics
+    /// If it does: then it has been decided and must not come here.
+    pub(crate) fn answer(
+        &mut self,
+        request: &Request,
+        out: &mut Vec<Output>,
+    ) -> Result<Body, Code> {
+        match request {
+            Request::AddWatch { path, mode } => self.add_watch(path, *mode),
+            Request::CheckWatches { path, kind } => self.check_watches(path, *kind),
+            Request::Exists { path, watch } => self.exists(path, *watch),
+            Request::GetAcl { path } => self.get_acl(path),
+            Request::GetAllChildrenNumber { path } => self.get_all_children_number(path),
+            Request::GetChildren { path, watch, stat } => self.get_children(path, *watch, *stat),
+            Request::GetData { path, watch } => self.get_data(path, *watch),
+            Request::GetEphemerals { prefix } => Ok(self.get_ephemerals(prefix.as_deref())),
+            Request::MultiRead(ops) => Ok(self.multi_read(ops)),
+            Request::Ping => Ok(Body::None),
+            Request::RemoveWatches { path, kind } => self.remove_watches(path, *kind),
+            Request::SetWatches(lists) => Ok(self.set_watches(lists, out)),
+            Request::Sync { path } => Ok(Body::Synced(path.clone())),
+            Request::MultiReadOfWrites | Request::Unreadable { .. } => Err(Code::MarshallingError),
+            Request::WhoAmI => Ok(self.who_am_i()),
+            Request::Auth { .. }
+            | Request::CloseSession
+            | Request::Create(_)
+            | Request::Delete { .. }
+            | Request::Multi(_)
+            | Request::Reconfig { .. }
+            | Request::Sasl
+            | Request::SetAcl { .. }
+            | Request::SetData { .. }
+            | Request::Unknown { .. } => unreachable!("not a read"),
+        }
+    }
+
     fn readable(&self, at: &str, mask: i32) -> Result<&'a Node, Code> {
         let node = self.tree.get(at).ok_or(Code::NoNode)?;
         if self.skip_acl || self.tree.acl(node).lets(mask, self.who) {
@@ -40,7 +78,7 @@ impl<'a> Read<'a> {
     }
 
     /// A missing node is watched all the same; one that may not be read is not.
-    pub(crate) fn exists(&mut self, at: &Text, watch: bool) -> Result<Body, Code> {
+    fn exists(&mut self, at: &Text, watch: bool) -> Result<Body, Code> {
         if at.contains('\0') {
             return Err(Code::BadArguments);
         }
@@ -51,25 +89,20 @@ impl<'a> Read<'a> {
         Ok(Body::Stat(self.tree.stat(found?)))
     }
 
-    pub(crate) fn get_data(&mut self, at: &Text, watch: bool) -> Result<Body, Code> {
+    fn get_data(&mut self, at: &Text, watch: bool) -> Result<Body, Code> {
         let node = self.readable(at, perms::READ)?;
         self.watch(watch, at, Interest::Data);
         Ok(Body::Data { data: node.data().clone(), stat: self.tree.stat(node) })
     }
 
-    pub(crate) fn get_children(
-        &mut self,
-        at: &Text,
-        watch: bool,
-        with_stat: bool,
-    ) -> Result<Body, Code> {
+    fn get_children(&mut self, at: &Text, watch: bool, with_stat: bool) -> Result<Body, Code> {
         let node = self.readable(at, perms::READ)?;
         self.watch(watch, at, Interest::Children);
         let stat = with_stat.then(|| self.tree.stat(node));
         Ok(Body::Children { names: node.children().cloned().collect(), stat })
     }
 
-    pub(crate) fn get_acl(&self, at: &str) -> Result<Body, Code> {
+    fn get_acl(&self, at: &str) -> Result<Body, Code> {
         let node = self.readable(at, perms::READ | perms::ADMIN)?;
         let acl = self.tree.acl(node);
         let admin = self.skip_acl || acl.lets(perms::ADMIN, self.who);
@@ -77,24 +110,24 @@ impl<'a> Read<'a> {
         Ok(Body::Acl { acl, stat: self.tree.stat(node) })
     }
 
-    pub(crate) fn get_all_children_number(&self, at: &str) -> Result<Body, Code> {
+    fn get_all_children_number(&self, at: &str) -> Result<Body, Code> {
         let node = self.readable(at, perms::READ)?;
         let count = self.tree.descendants(node.key());
         Ok(Body::Count(i32::try_from(count).unwrap_or(i32::MAX)))
     }
 
     /// The prefix is text, not a path: `/a` finds `/ab`.
-    pub(crate) fn get_ephemerals(&self, prefix: Option<&str>) -> Body {
+    fn get_ephemerals(&self, prefix: Option<&str>) -> Body {
         let prefix = prefix.filter(|prefix| !prefix.trim().is_empty()).unwrap_or("/");
         let paths = self.tree.ephemerals_of(self.session);
         Body::Paths(paths.filter(|path| path.starts_with(prefix)).cloned().collect())
     }
 
-    pub(crate) fn who_am_i(&self) -> Body {
+    fn who_am_i(&self) -> Body {
         Body::Users(self.who.iter().map(|id| (id.scheme.clone(), auth::user_name(id))).collect())
     }
 
-    pub(crate) fn multi_read(&self, ops: &[ReadOp]) -> Body {
+    fn multi_read(&self, ops: &[ReadOp]) -> Body {
         let result = |op: &ReadOp| match op {
             ReadOp::GetChildren { path } => {
                 let node = self.readable(path, perms::READ)?;
@@ -110,7 +143,7 @@ impl<'a> Read<'a> {
     }
 
     /// Nothing is checked: any path may be watched by anyone.
-    pub(crate) fn add_watch(&mut self, at: &Text, mode: i32) -> Result<Body, Code> {
+    fn add_watch(&mut self, at: &Text, mode: i32) -> Result<Body, Code> {
         match mode {
             0 => {
                 for interest in [Interest::Data, Interest::Children] {
@@ -123,14 +156,14 @@ impl<'a> Read<'a> {
         Ok(Body::Count(0))
     }
 
-    pub(crate) fn check_watches(&self, at: &str, kind: i32) -> Result<Body, Code> {
+    fn check_watches(&self, at: &str, kind: i32) -> Result<Body, Code> {
         let parts = watcher_type(kind)?;
         let has = |&(interest, mode): &_| self.watches.has(self.conn, at, interest, mode);
         // A persistent watch is in both places; one of them tells.
         if parts.iter().any(has) { Ok(Body::None) } else { Err(Code::NoWatcher) }
     }
 
-    pub(crate) fn remove_watches(&mut self, at: &str, kind: i32) -> Result<Body, Code> {
+    fn remove_watches(&mut self, at: &str, kind: i32) -> Result<Body, Code> {
         let mut found = false;
         for (interest, mode) in watcher_type(kind)? {
             found |= self.watches.remove(self.conn, at, *interest, *mode);
@@ -140,7 +173,7 @@ impl<'a> Read<'a> {
 
     /// What a client watched on its last connection: where something happened meanwhile it is
     /// told at once, otherwise the watch is armed again.
-    pub(crate) fn set_watches(&mut self, lists: &SetWatches, out: &mut Vec<Output>) -> Body {
+    fn set_watches(&mut self, lists: &SetWatches, out: &mut Vec<Output>) -> Body {
         let SetWatches { relative_zxid, data, exist, child, persistent, recursive } = lists;
         let missed = |node: Option<&Node>, changed: fn(&Node) -> Zxid, kind| match node {
             None => Some(EventKind::Deleted),
