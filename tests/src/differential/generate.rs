@@ -479,6 +479,10 @@ impl Generator {
             }
             path = self.paths.read(&mut self.chance);
         }
+        // A real server takes a watch at a null path, and then cannot close the connection.
+        if path.is_null() {
+            path = "".into();
+        }
         let mode = match watch_kind(self.seed, slot, &path) {
             _ if self.chance.percent(6) => *self.chance.one(&[-1, 2, 7]),
             WatchKind::Persistent => 0,
@@ -489,7 +493,12 @@ impl Generator {
     }
 
     fn about_watches(&mut self, slot: usize) -> Request {
-        let path = self.paths.read(&mut self.chance);
+        let mut path = self.paths.read(&mut self.chance);
+        // 3.8 looks for recursive watches at the parents, if anyone has one, and trips over a
+        // path that does not begin with a slash.
+        if !path.bytes().starts_with(b"/") {
+            path = "".into();
+        }
         let kinds = [
             (30, watcher::ANY),
             (25, watcher::DATA),
