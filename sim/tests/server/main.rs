@@ -1,11 +1,13 @@
 //! One server against the model: whatever clients, clocks and disks do, they see the same.
 
 mod determinism;
+mod encode;
 mod expected;
 mod generate;
 mod lab;
 mod reached;
 mod spoilt;
+mod wire;
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
