@@ -35,7 +35,7 @@ fn for_each(cases: u32, check: impl Fn(Lab)) {
 
 #[test]
 fn the_same_inputs_make_the_same_server() {
-    for_each(50, |lab| {
+    for_each(200, |lab| {
         let (server, outputs) = replay(&lab, BOOT);
         assert_eq!(outputs, lab.outputs);
         assert_eq!(server, lab.server);
@@ -45,7 +45,7 @@ fn the_same_inputs_make_the_same_server() {
 
 #[test]
 fn scatter_is_nobodys_business() {
-    for_each(50, |lab| {
+    for_each(200, |lab| {
         for scatter in [1, u64::MAX, 0x9E37_79B9_7F4A_7C15] {
             let (server, outputs) = replay(&lab, Boot { scatter, ..BOOT });
             assert_eq!(outputs, lab.outputs);
@@ -57,7 +57,7 @@ fn scatter_is_nobodys_business() {
 
 #[test]
 fn a_copy_has_the_same_future() {
-    for_each(50, |lab| {
+    for_each(200, |lab| {
         let (before, after) = lab.inputs.split_at(lab.inputs.len() / 2);
         let mut outputs = Vec::new();
         let mut server = Server::recover(lab.server.settings().clone(), BOOT, &mut outputs);

@@ -1,5 +1,7 @@
 //! What may happen next, drawn so that most of it hits something.
 
+use std::rc::Rc;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -11,6 +13,7 @@ use zoolab_core::session::password;
 use zoolab_core::{ConnId, Data, Request, SessionId, Settings, Text, Timer, Xid, Zxid};
 
 use crate::expected::{DIGESTS, Expected, START, SUPER, Spoil, Step};
+use crate::places::{Places, SEEN_MOST};
 
 pub(crate) fn beginning(spoil: Option<Spoil>) -> BoxedStrategy<Expected> {
     // Most runs have the defaults but for one or two things.
@@ -107,34 +110,23 @@ fn connect(state: &Expected, conn: BoxedStrategy<ConnId>) -> BoxedStrategy<Step>
 }
 
 fn requests(state: &Expected, conn: BoxedStrategy<ConnId>) -> BoxedStrategy<Step> {
+    thread_local! {
+        // Made once: there is more work in making it than in drawing from it.
+        static REQUESTS: BoxedStrategy<Request> = request();
+    }
     let next = state.next_xid;
     let xid = prop_oneof![20 => Just(next), 1 => -10..1];
-    let places = Places::of(state);
-    (conn, xid, request(&places))
+    let places = Rc::new(Places::of(state));
+    let request = prop_oneof![
+        50 => REQUESTS.with(Clone::clone).prop_map({
+            let places = places.clone();
+            move |request| places.resolve(request)
+        }),
+        1 => quota(places),
+    ];
+    (conn, xid, request)
         .prop_map(|(conn, xid, request)| Step::Request { conn, xid: Xid(xid), request })
         .boxed()
-}
-
-/// Where requests go.
-#[derive(Clone, Debug)]
-pub(crate) struct Places {
-    /// Where nodes are.
-    pub(crate) nodes: Vec<Text>,
-    /// Where clients watch.
-    pub(crate) watched: Vec<Text>,
-    /// How far writes have got.
-    pub(crate) zxid: i64,
-}
-
-impl Places {
-    fn of(state: &Expected) -> Self {
-        let model = &state.model;
-        Self {
-            nodes: model.nodes.keys().map(|path| path.as_str().into()).collect(),
-            watched: model.watches.iter().map(|watch| watch.path.as_str().into()).collect(),
-            zxid: model.zxid.0,
-        }
-    }
 }
 
 const ODD: [&str; 21] = [
@@ -161,47 +153,29 @@ const ODD: [&str; 21] = [
     "/ a",
 ];
 
-fn path(places: &Places) -> BoxedStrategy<Text> {
-    let names = || select(vec!["a", "b", "c"]);
-    let nodes = || select(places.nodes.clone());
-    let join = |above: &str, name: &str| {
-        if above == "/" { format!("/{name}") } else { format!("{above}/{name}") }
-    };
-    let mut choices: Vec<(u32, BoxedStrategy<Text>)> = vec![
-        (10, nodes().boxed()),
-        (10, (nodes(), names()).prop_map(move |(above, name)| join(&above, name).into()).boxed()),
-        (
-            2,
-            (nodes(), names(), names())
-                .prop_map(move |(above, one, two)| join(&join(&above, one), two).into())
-                .boxed(),
-        ),
-        (1, select(ODD.to_vec()).prop_map(Into::into).boxed()),
-        (1, quota_path(places)),
-    ];
-    if !places.watched.is_empty() {
-        choices.push((4, select(places.watched.clone()).boxed()));
-    }
-    Union::new_weighted(choices).boxed()
-}
-
-/// Nodes of quotas, and what leads to them.
-fn quota_path(places: &Places) -> BoxedStrategy<Text> {
-    let leaf = select(vec!["", "/zookeeper_limits", "/zookeeper_stats"]);
-    (select(places.nodes.clone()), leaf)
-        .prop_filter_map("quotas of quotas", |(of, leaf)| {
-            let of = if &*of == "/" { "" } else { &*of };
-            (of.len() < 40).then(|| format!("/zookeeper/quota{of}{leaf}").into())
-        })
-        .boxed()
+/// A path to be found when the request is made, see [`Places::find`].
+fn path() -> BoxedStrategy<Text> {
+    let place = || 0..1000_u32;
+    let names = || select(vec!["/a", "/b", "/c"]);
+    let quotas = select(vec!["", "/zookeeper_limits", "/zookeeper_stats"]);
+    prop_oneof![
+        10 => place().prop_map(|place| format!("@{place}").into()),
+        10 => (place(), names()).prop_map(|(place, name)| format!("@{place}{name}").into()),
+        2 => (place(), names(), names())
+            .prop_map(|(place, one, two)| format!("@{place}{one}{two}").into()),
+        4 => place().prop_map(|place| format!("*{place}").into()),
+        1 => (place(), quotas).prop_map(|(place, leaf)| format!("={place}{leaf}").into()),
+        1 => select(ODD.to_vec()).prop_map(Into::into),
+    ]
+    .boxed()
 }
 
 /// All that makes a tight quota on a node, at once.
-fn quota(places: &Places) -> BoxedStrategy<Request> {
-    let nodes = places.nodes.clone();
-    (select(nodes.clone()), limits(), any::<bool>())
+fn quota(places: Rc<Places>) -> BoxedStrategy<Request> {
+    (0..places.nodes.len(), limits(), any::<bool>())
         .prop_map(move |(of, limits, counted)| {
-            let of = format!("/zookeeper/quota{}", if &*of == "/" { "/a" } else { &*of });
+            let Places { nodes, .. } = &*places;
+            let of = format!("/zookeeper/quota{}", if of == 0 { "/a" } else { &*nodes[of] });
             let ends = of.match_indices('/').map(|(at, _)| at).skip(2).chain([of.len()]);
             let above = ends.map(|end| of[..end].to_owned());
             let missing = above.filter(|path| nodes.iter().all(|node| **node != **path));
@@ -292,7 +266,7 @@ fn acl() -> BoxedStrategy<Vec<AclWish>> {
     prop_oneof![12 => Just(vec![open()]), 5 => vec(wish(), 1..4), 1 => Just(Vec::new())].boxed()
 }
 
-fn create(places: &Places) -> BoxedStrategy<Create> {
+fn create() -> BoxedStrategy<Create> {
     use CreateOp::{Container, Create as Plain, Create2, Ttl};
     let usual = select(vec![
         (Plain, 0, -1),
@@ -311,7 +285,7 @@ fn create(places: &Places) -> BoxedStrategy<Create> {
     let odd = (op(), -1..8, ttl_ms)
         .prop_map(|(op, flags, ttl_ms)| (op, flags, if op == Ttl { ttl_ms } else { -1 }));
     let how = prop_oneof![9 => usual, 1 => odd];
-    (how, path(places), data(), option::weighted(0.97, acl()))
+    (how, path(), data(), option::weighted(0.97, acl()))
         .prop_map(|((op, flags, ttl_ms), path, data, acl)| Create {
             op,
             path,
@@ -323,7 +297,7 @@ fn create(places: &Places) -> BoxedStrategy<Create> {
         .boxed()
 }
 
-fn op(places: &Places) -> BoxedStrategy<Op> {
+fn op() -> BoxedStrategy<Op> {
     // What a multi refuses as a whole does not get as far as here.
     let fits = |wish: &Create| match wish.flags {
         _ if wish.op == CreateOp::Ttl => true,
@@ -331,66 +305,65 @@ fn op(places: &Places) -> BoxedStrategy<Op> {
         _ => false,
     };
     prop_oneof![
-        5 => create(places).prop_filter("decodes", fits).prop_map(Op::Create),
-        3 => (path(places), version()).prop_map(|(path, version)| Op::Delete { path, version }),
-        3 => (path(places), data(), version())
+        5 => create().prop_filter("decodes", fits).prop_map(Op::Create),
+        3 => (path(), version()).prop_map(|(path, version)| Op::Delete { path, version }),
+        3 => (path(), data(), version())
             .prop_map(|(path, data, version)| Op::SetData { path, data, version }),
-        1 => (path(places), version()).prop_map(|(path, version)| Op::Check { path, version }),
+        1 => (path(), version()).prop_map(|(path, version)| Op::Check { path, version }),
     ]
     .boxed()
 }
 
-pub(crate) fn request(places: &Places) -> BoxedStrategy<Request> {
+pub(crate) fn request() -> BoxedStrategy<Request> {
     prop_oneof![
-        45 => write(places),
-        40 => read(places),
-        12 => watches(places),
+        45 => write(),
+        40 => read(),
+        12 => watches(),
         3 => other(),
     ]
     .boxed()
 }
 
-fn write(places: &Places) -> BoxedStrategy<Request> {
+fn write() -> BoxedStrategy<Request> {
     prop_oneof![
-        16 => create(places).prop_map(Request::Create),
-        8 => (path(places), version()).prop_map(|(path, version)| Request::Delete { path, version }),
-        8 => (path(places), data(), version())
+        16 => create().prop_map(Request::Create),
+        8 => (path(), version()).prop_map(|(path, version)| Request::Delete { path, version }),
+        8 => (path(), data(), version())
             .prop_map(|(path, data, version)| Request::SetData { path, data, version }),
-        3 => (path(places), option::weighted(0.97, acl()), version())
+        3 => (path(), option::weighted(0.97, acl()), version())
             .prop_map(|(path, acl, version)| Request::SetAcl { path, acl, version }),
-        10 => vec(op(places), 0..6).prop_map(Request::Multi),
-        1 => quota(places),
+        10 => vec(op(), 0..6).prop_map(Request::Multi),
     ]
     .boxed()
 }
 
-fn read(places: &Places) -> BoxedStrategy<Request> {
+fn read() -> BoxedStrategy<Request> {
     let read_op = || {
         prop_oneof![
-            path(places).prop_map(|path| ReadOp::GetChildren { path }),
-            path(places).prop_map(|path| ReadOp::GetData { path }),
+            path().prop_map(|path| ReadOp::GetChildren { path }),
+            path().prop_map(|path| ReadOp::GetData { path }),
         ]
     };
     prop_oneof![
-        6 => (path(places), any::<bool>()).prop_map(|(path, watch)| Request::Exists { path, watch }),
-        6 => (path(places), any::<bool>()).prop_map(|(path, watch)| Request::GetData { path, watch }),
-        8 => (path(places), any::<bool>(), any::<bool>())
+        6 => (path(), any::<bool>()).prop_map(|(path, watch)| Request::Exists { path, watch }),
+        6 => (path(), any::<bool>()).prop_map(|(path, watch)| Request::GetData { path, watch }),
+        8 => (path(), any::<bool>(), any::<bool>())
             .prop_map(|(path, watch, stat)| Request::GetChildren { path, watch, stat }),
-        3 => path(places).prop_map(|path| Request::GetAcl { path }),
-        2 => path(places).prop_map(|path| Request::GetAllChildrenNumber { path }),
-        2 => option::of(path(places)).prop_map(|prefix| Request::GetEphemerals { prefix }),
+        3 => path().prop_map(|path| Request::GetAcl { path }),
+        2 => path().prop_map(|path| Request::GetAllChildrenNumber { path }),
+        2 => option::of(path()).prop_map(|prefix| Request::GetEphemerals { prefix }),
         2 => vec(read_op(), 0..4).prop_map(Request::MultiRead),
         1 => Just(Request::MultiReadOfWrites),
         2 => Just(Request::Ping),
-        2 => option::of(path(places)).prop_map(|path| Request::Sync { path }),
+        2 => option::of(path()).prop_map(|path| Request::Sync { path }),
         2 => Just(Request::WhoAmI),
     ]
     .boxed()
 }
 
-fn watches(places: &Places) -> BoxedStrategy<Request> {
-    let paths = || vec(path(places), 0..3);
-    let seen = prop_oneof![4 => 0..=places.zxid, 1 => any::<i64>()];
+fn watches() -> BoxedStrategy<Request> {
+    let paths = || vec(path(), 0..3);
+    let seen = prop_oneof![4 => 0..SEEN_MOST, 1 => any::<i64>()];
     let set = (seen, paths(), paths(), paths(), paths(), paths()).prop_map(
         |(seen, data, exist, child, persistent, recursive)| {
             let relative_zxid = Zxid(seen);
@@ -400,10 +373,10 @@ fn watches(places: &Places) -> BoxedStrategy<Request> {
     );
     let kind = || prop_oneof![9 => 1..=5, 1 => any::<i32>()];
     prop_oneof![
-        4 => (path(places), prop_oneof![9 => 0..=1, 1 => any::<i32>()])
+        4 => (path(), prop_oneof![9 => 0..=1, 1 => any::<i32>()])
             .prop_map(|(path, mode)| Request::AddWatch { path, mode }),
-        2 => (path(places), kind()).prop_map(|(path, kind)| Request::CheckWatches { path, kind }),
-        2 => (path(places), kind()).prop_map(|(path, kind)| Request::RemoveWatches { path, kind }),
+        2 => (path(), kind()).prop_map(|(path, kind)| Request::CheckWatches { path, kind }),
+        2 => (path(), kind()).prop_map(|(path, kind)| Request::RemoveWatches { path, kind }),
         2 => set,
     ]
     .boxed()

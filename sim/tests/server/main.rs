@@ -5,6 +5,7 @@ mod encode;
 mod expected;
 mod generate;
 mod lab;
+mod places;
 mod reached;
 mod spoilt;
 mod wire;
@@ -81,7 +82,7 @@ impl std::fmt::Display for Failure {
 #[test]
 fn a_server_says_what_the_model_says() {
     let reached = RefCell::new(Reached::default());
-    let result = run(config(400), None, |lab| reached.borrow_mut().note(&lab.outputs));
+    let result = run(config(2000), None, |lab| reached.borrow_mut().note(&lab.outputs));
     if let Err(failure) = result {
         panic!("{failure}");
     }

@@ -10,7 +10,8 @@ use zoolab_core::{Request, SessionId, Xid, Zxid};
 
 use crate::config;
 use crate::encode;
-use crate::generate::{self, Places};
+use crate::generate;
+use crate::places::Places;
 
 fn requests() -> impl Strategy<Value = Request> {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).into()).collect();
@@ -19,7 +20,7 @@ fn requests() -> impl Strategy<Value = Request> {
         watched: texts(&["/a", "/c"]),
         zxid: 77,
     };
-    generate::request(&places)
+    generate::request().prop_map(move |request| places.resolve(request))
 }
 
 fn connects() -> impl Strategy<Value = ConnectRequest> {
