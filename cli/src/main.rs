@@ -1,5 +1,6 @@
 //! zoolab: the command line. Arguments in, one function called, one exit code out.
 
+mod bench;
 mod serve;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ struct Cli {
 /// One module per verb.
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Bench(bench::Args),
     Serve(serve::Args),
 }
 
@@ -41,7 +43,10 @@ type Outcome = Result<ExitCode, String>;
 
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
-        Ok(Cli { verb: Verb::Serve(args) }) => serve::run(args),
+        Ok(Cli { verb }) => match verb {
+            Verb::Bench(args) => bench::run(&args),
+            Verb::Serve(args) => serve::run(args),
+        },
         Err(error) => misunderstood(&error),
     };
     outcome.unwrap_or_else(|why| {
