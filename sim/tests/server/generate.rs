@@ -40,7 +40,7 @@ pub(crate) fn step(state: &Expected) -> BoxedStrategy<Step> {
     let mut choices: Vec<(u32, BoxedStrategy<Step>)> = vec![
         (if few { 40 } else { 4 }, accept(state)),
         (16, wait()),
-        (4, Just(Step::Timeout(Timer::Containers)).boxed()),
+        (8, Just(Step::Timeout(Timer::Containers)).boxed()),
         // Of a connection that is there, was there, or never will be.
         (4, any_conn(state).prop_map(|conn| Step::Disconnect { conn }).boxed()),
         (4, requests(state, any_conn(state).boxed())),

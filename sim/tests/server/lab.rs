@@ -91,10 +91,12 @@ impl Lab {
             }
             Step::Disconnect { conn } => self.input(Input::Disconnected { conn }, &mut said),
             Step::Disk { count } => {
-                for _ in 0..count {
-                    if let Some((token, _)) = self.disk.pop_front() {
-                        self.input(Input::Persisted(token), &mut said);
-                    }
+                let mut left = count;
+                while left > 0
+                    && let Some((token, _)) = self.disk.pop_front()
+                {
+                    self.input(Input::Persisted(token), &mut said);
+                    left -= 1;
                 }
             }
             Step::DiskFails => {

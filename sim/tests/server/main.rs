@@ -7,6 +7,7 @@ mod generate;
 mod lab;
 mod places;
 mod reached;
+mod scripts;
 mod spoilt;
 mod wire;
 
