@@ -66,13 +66,26 @@ pub struct AclWish {
 
 /// The ACL of a node. Shared: most nodes of a tree have one of a few.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct AclList(Arc<[Acl]>);
+pub struct AclList {
+    lines: Arc<[Acl]>,
+    /// What everybody may do, so that most questions need no look at the lines. Invariant:
+    /// follows from them.
+    anyone: i32,
+}
 
 impl AclList {
     /// A list as given.
     #[must_use]
     pub fn new(acls: Vec<Acl>) -> Self {
-        Self(acls.into())
+        Self::of(acls.into())
+    }
+
+    fn of(lines: Arc<[Acl]>) -> Self {
+        let open = lines.iter().filter(|acl| acl.id.is_anyone());
+        let anyone = open.fold(0, |perms, acl| perms | acl.perms);
+        // An empty list lets everybody, as ZooKeeper's does; no client can make one.
+        let anyone = if lines.is_empty() { !0 } else { anyone };
+        Self { lines, anyone }
     }
 
     /// Everybody may do everything.
@@ -90,24 +103,22 @@ impl AclList {
     /// The lines, in order.
     #[must_use]
     pub fn lines(&self) -> &[Acl] {
-        &self.0
+        &self.lines
     }
 
     /// Whether everybody has one of these permissions; saves most of the checking.
     #[must_use]
-    pub fn lets_anyone(&self, mask: i32) -> bool {
-        self.0.is_empty() || self.0.iter().any(|acl| acl.perms & mask != 0 && acl.id.is_anyone())
+    pub const fn lets_anyone(&self, mask: i32) -> bool {
+        self.anyone & mask != 0
     }
 
     /// Whether a client with these identities has at least one permission of `mask`.
-    ///
-    /// An empty list lets everybody, as ZooKeeper's does; no client can make one.
     #[must_use]
     pub fn lets(&self, mask: i32, who: &[Id]) -> bool {
         if self.lets_anyone(mask) || who.iter().any(|id| &*id.scheme == "super") {
             return true;
         }
-        self.0
+        self.lines
             .iter()
             .filter(|acl| acl.perms & mask != 0)
             .any(|acl| who.iter().any(|id| auth::matches(id, &acl.id)))
@@ -116,18 +127,14 @@ impl AclList {
     /// The list as someone without ADMIN may see it: digests of passwords are crossed out.
     #[must_use]
     pub fn redacted(&self) -> Self {
-        Self(
-            self.0
-                .iter()
-                .map(|acl| match acl.id.id.split_once(':') {
-                    Some((user, _)) if &*acl.id.scheme == "digest" => {
-                        let id = alloc::format!("{user}:x").into();
-                        Acl { perms: acl.perms, id: Id { scheme: acl.id.scheme.clone(), id } }
-                    }
-                    Some(_) | None => acl.clone(),
-                })
-                .collect(),
-        )
+        let crossed_out = |acl: &Acl| match acl.id.id.split_once(':') {
+            Some((user, _)) if &*acl.id.scheme == "digest" => {
+                let id = alloc::format!("{user}:x").into();
+                Acl { perms: acl.perms, id: Id { scheme: acl.id.scheme.clone(), id } }
+            }
+            Some(_) | None => acl.clone(),
+        };
+        Self::of(self.lines.iter().map(crossed_out).collect())
     }
 }
 
