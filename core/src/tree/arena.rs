@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::hash::BuildHasher as _;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
+use super::index::Index;
 use super::node::Node;
 
 /// Nodes per block. A block of this size is large enough for the kernel's huge pages.
@@ -18,7 +18,7 @@ const BLOCK: usize = 1 << 15;
 pub(super) struct Arena {
     blocks: Vec<Vec<Option<Node>>>,
     free: Vec<u32>,
-    index: HashTable<u32>,
+    index: Index,
     hasher: FixedState,
 }
 
@@ -27,7 +27,7 @@ impl Arena {
         Self {
             blocks: Vec::new(),
             free: Vec::new(),
-            index: HashTable::new(),
+            index: Index::default(),
             hasher: FixedState::with_seed(scatter),
         }
     }
@@ -38,7 +38,7 @@ impl Arena {
 
     fn find(&self, key: &str) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
-        self.index.find(hash, |&place| at(&self.blocks, place).key() == key).copied()
+        self.index.find(hash, |place| at(&self.blocks, place).key() == key)
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
@@ -54,8 +54,7 @@ impl Arena {
     pub(super) fn insert(&mut self, node: Node) {
         let hash = self.hasher.hash_one(node.key());
         let place = self.place(node);
-        let (blocks, hasher) = (&self.blocks, &self.hasher);
-        self.index.insert_unique(hash, place, |&other| hasher.hash_one(at(blocks, other).key()));
+        self.index.insert(hash, place);
     }
 
     fn place(&mut self, node: Node) -> u32 {
@@ -81,8 +80,7 @@ impl Arena {
     pub(super) fn remove(&mut self, key: &str) -> Option<Node> {
         let hash = self.hasher.hash_one(key);
         let blocks = &self.blocks;
-        let entry = self.index.find_entry(hash, |&place| at(blocks, place).key() == key).ok()?;
-        let (place, _) = entry.remove();
+        let place = self.index.remove(hash, |place| at(blocks, place).key() == key)?;
         self.free.push(place);
         self.blocks[place as usize / BLOCK][place as usize % BLOCK].take()
     }

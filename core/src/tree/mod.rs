@@ -10,6 +10,7 @@ mod acls;
 mod apply;
 mod arena;
 mod digest;
+mod index;
 mod node;
 mod restore;
 mod walk;
@@ -173,15 +174,15 @@ impl Tree {
         &self.quotas
     }
 
-    /// How many nodes lie below a path. As ZooKeeper counts: for the root everything but the
-    /// root, its alias included once.
+    /// How many nodes lie below a path. As ZooKeeper counts: under its alias, the empty text, the
+    /// root has itself below it.
     #[must_use]
     pub fn descendants(&self, path: &str) -> usize {
-        let key = path::key(path);
-        if key.is_empty() {
-            return self.arena.len() - 1;
+        match path {
+            "" => self.arena.len(),
+            "/" => self.arena.len() - 1,
+            path => self.subtree(path).count().saturating_sub(1),
         }
-        self.subtree(key).count() - 1
     }
 
     /// A node and everything below it, parents first.
