@@ -219,6 +219,15 @@ pub enum Request {
     CloseSession,
     /// Make a node.
     Create(Create),
+    /// Make a node at a null path: refused, but its flags are looked at first.
+    CreateNowhere {
+        /// How it was asked for.
+        op: CreateOp,
+        /// The create mode, unchecked.
+        flags: i32,
+        /// For TTL nodes.
+        ttl_ms: i64,
+    },
     /// Remove a node.
     Delete {
         /// Which one.
@@ -268,8 +277,9 @@ pub enum Request {
     Multi(Vec<Op>),
     /// All of these from one state.
     MultiRead(Vec<ReadOp>),
-    /// A multiRead made of writes: answered with an error *and* an empty body.
-    MultiReadOfWrites,
+    /// A multiRead that breaks off: after these comes a null path or a write. Answered with an
+    /// error *and* the results so far.
+    MultiReadBroken(Vec<ReadOp>),
     /// I am here.
     Ping,
     /// Change the ensemble.
@@ -343,7 +353,7 @@ pub struct Reply {
     pub zxid: Zxid,
     /// Why not.
     pub err: Option<Code>,
-    /// What was asked for; next to an error in one case only, a multiRead of writes.
+    /// What was asked for; next to an error in one case only, a broken multiRead.
     pub body: Body,
 }
 

@@ -229,11 +229,11 @@ impl Server {
         let (tree, watches, skip_acl) = (&self.tree, &mut self.watches, self.settings.skip_acl);
         let mut read = Read { tree, watches, conn, session, who, skip_acl };
         let (err, body) = match read.answer(request, out) {
-            Ok(body) => (None, body),
             // The one answer with both an error and a body.
-            Err(code) if *request == Request::MultiReadOfWrites => {
-                (Some(code), Body::Multi(Vec::new()))
+            Ok(body) if matches!(request, Request::MultiReadBroken(_)) => {
+                (Some(Code::MarshallingError), body)
             }
+            Ok(body) => (None, body),
             Err(code) => (Some(code), Body::None),
         };
         let xid = if *request == Request::Ping { Xid::PING } else { xid };

@@ -60,10 +60,14 @@ impl<'a> Prepare<'a> {
         Some(match request {
             Request::CloseSession => Ok(self.close_session(asker.session)),
             Request::Create(wish) => self.create(asker, wish).map(Change::Node),
+            Request::CreateNowhere { op, flags, ttl_ms } => {
+                let refused = self.mode(*op, *flags, *ttl_ms).and(session(asker));
+                Err(refused.err().unwrap_or(Code::MarshallingError))
+            }
             Request::Delete { path, version } => {
                 self.delete(asker, path, *version).map(Change::Node)
             }
-            Request::Multi(ops) => Ok(self.multi(asker, ops)),
+            Request::Multi(ops) => self.multi(asker, ops),
             // An ensemble of one has nothing to reconfigure.
             Request::Reconfig { .. } if self.settings.reconfig => Err(Code::Unimplemented),
             Request::Reconfig { .. } => Err(Code::ReconfigDisabled),
@@ -74,7 +78,9 @@ impl<'a> Prepare<'a> {
                 self.set_data(asker, path, data, *version).map(Change::Node)
             }
             Request::Unreadable { opcode, whole } if takes_a_place(*opcode, *whole) => {
-                Err(Code::MarshallingError)
+                // These two judge the path before they do anything with it, and null is no path.
+                let judged = matches!(*opcode, opcode::SET_ACL | opcode::SET_DATA);
+                Err(if judged { Code::BadArguments } else { Code::MarshallingError })
             }
             Request::AddWatch { .. }
             | Request::Auth { .. }
@@ -86,7 +92,7 @@ impl<'a> Prepare<'a> {
             | Request::GetData { .. }
             | Request::GetEphemerals { .. }
             | Request::MultiRead(_)
-            | Request::MultiReadOfWrites
+            | Request::MultiReadBroken(_)
             | Request::Ping
             | Request::RemoveWatches { .. }
             | Request::Sasl
@@ -124,7 +130,7 @@ impl<'a> Prepare<'a> {
     /// # Errors
     /// The first check that fails, in ZooKeeper's order.
     pub fn create(&mut self, asker: Asker<'_>, wish: &Create) -> Result<NodeChange, Code> {
-        let mode = self.mode(wish)?;
+        let mode = self.mode(wish.op, wish.flags, wish.ttl_ms)?;
         session(asker)?;
         let at = &wish.path;
         if !at.contains('/') || at.contains('\0') {
@@ -178,8 +184,7 @@ impl<'a> Prepare<'a> {
     ///
     /// What is made follows the operation, not the flag: a plain create with the container flag
     /// makes a persistent node, as ZooKeeper's does.
-    fn mode(&self, wish: &Create) -> Result<Mode, Code> {
-        let &Create { op, flags, ttl_ms, .. } = wish;
+    fn mode(&self, op: CreateOp, flags: i32, ttl_ms: i64) -> Result<Mode, Code> {
         let (ephemeral, sequential, ttl) = match flags {
             0 | 4 => (false, false, false),
             1 => (true, false, false),
@@ -320,9 +325,11 @@ impl<'a> Prepare<'a> {
     }
 
     /// All of these or nothing. The first failure takes back what was decided before it; the
-    /// rest is not looked at. The session having moved is not a result but ends it.
-    #[must_use]
-    pub fn multi(&mut self, asker: Asker<'_>, ops: &[Op]) -> Change {
+    /// rest is not looked at.
+    ///
+    /// # Errors
+    /// If an operation makes no sense at all; then there are no results to tell.
+    pub fn multi(&mut self, asker: Asker<'_>, ops: &[Op]) -> Result<Change, Code> {
         self.savepoint = Some(self.overlay.savepoint());
         let mut changes = Vec::with_capacity(ops.len());
         let mut failed = false;
@@ -343,11 +350,14 @@ impl<'a> Prepare<'a> {
                     failed = true;
                     let savepoint = self.savepoint.take().expect("set when the multi began");
                     self.overlay.roll_back(savepoint);
+                    if code == Code::MarshallingError {
+                        return Err(code);
+                    }
                     SubChange::Error(code)
                 }
             });
         }
-        Change::Multi(changes)
+        Ok(Change::Multi(changes))
     }
 
     /// A session's end, with exactly the ephemerals it will have had.
@@ -396,17 +406,7 @@ impl<'a> Prepare<'a> {
 /// decoded, except a multi, whose place is taken before it is looked at.
 const fn takes_a_place(number: i32, whole: bool) -> bool {
     number == opcode::MULTI
-        || whole
-            && matches!(
-                number,
-                opcode::CREATE
-                    | opcode::CREATE2
-                    | opcode::CREATE_CONTAINER
-                    | opcode::CREATE_TTL
-                    | opcode::DELETE
-                    | opcode::SET_ACL
-                    | opcode::SET_DATA
-            )
+        || whole && matches!(number, opcode::DELETE | opcode::SET_ACL | opcode::SET_DATA)
 }
 
 struct Mode {
@@ -548,7 +548,7 @@ mod tests {
             Op::Check { path: "/a".into(), version: 0 },
         ];
         let change = stage.decide(|prepare| prepare.multi(ME, &ops));
-        let Change::Multi(changes) = change else { panic!("{change:?}") };
+        let Ok(Change::Multi(changes)) = change else { panic!("{change:?}") };
         assert_eq!(changes[2], SubChange::Error(Code::NoNode));
         assert_eq!(changes[3], SubChange::Error(Code::RuntimeInconsistency));
         assert_eq!(stage.overlay, before);

@@ -43,16 +43,17 @@ impl<'a> Read<'a> {
             Request::GetChildren { path, watch, stat } => self.get_children(path, *watch, *stat),
             Request::GetData { path, watch } => self.get_data(path, *watch),
             Request::GetEphemerals { prefix } => Ok(self.get_ephemerals(prefix.as_deref())),
-            Request::MultiRead(ops) => Ok(self.multi_read(ops)),
+            Request::MultiRead(ops) | Request::MultiReadBroken(ops) => Ok(self.multi_read(ops)),
             Request::Ping => Ok(Body::None),
             Request::RemoveWatches { path, kind } => self.remove_watches(path, *kind),
             Request::SetWatches(lists) => Ok(self.set_watches(lists, out)),
             Request::Sync { path } => Ok(Body::Synced(path.clone())),
-            Request::MultiReadOfWrites | Request::Unreadable { .. } => Err(Code::MarshallingError),
+            Request::Unreadable { .. } => Err(Code::MarshallingError),
             Request::WhoAmI => Ok(self.who_am_i()),
             Request::Auth { .. }
             | Request::CloseSession
             | Request::Create(_)
+            | Request::CreateNowhere { .. }
             | Request::Delete { .. }
             | Request::Multi(_)
             | Request::Reconfig { .. }
@@ -111,8 +112,8 @@ impl<'a> Read<'a> {
     }
 
     fn get_all_children_number(&self, at: &str) -> Result<Body, Code> {
-        let node = self.readable(at, perms::READ)?;
-        let count = self.tree.descendants(node.key());
+        self.readable(at, perms::READ)?;
+        let count = self.tree.descendants(at);
         Ok(Body::Count(i32::try_from(count).unwrap_or(i32::MAX)))
     }
 

@@ -64,10 +64,10 @@ impl From<WireError> for Unread {
 
 fn body(reader: &mut Reader<'_>, opcode: i32) -> Result<Request, Unread> {
     Ok(match opcode {
-        opcode::CREATE => Request::Create(create(reader, CreateOp::Create)?),
-        opcode::CREATE2 => Request::Create(create(reader, CreateOp::Create2)?),
-        opcode::CREATE_CONTAINER => Request::Create(create(reader, CreateOp::Container)?),
-        opcode::CREATE_TTL => Request::Create(create(reader, CreateOp::Ttl)?),
+        opcode::CREATE => create(reader, CreateOp::Create)?,
+        opcode::CREATE2 => create(reader, CreateOp::Create2)?,
+        opcode::CREATE_CONTAINER => create(reader, CreateOp::Container)?,
+        opcode::CREATE_TTL => create(reader, CreateOp::Ttl)?,
         opcode::DELETE => {
             let (path, version) = (reader.text()?, reader.int()?);
             Request::Delete { path: given(path)?, version }
@@ -98,12 +98,13 @@ fn body(reader: &mut Reader<'_>, opcode: i32) -> Result<Request, Unread> {
         opcode::PING => Request::Ping,
         opcode::MULTI => match ops(reader)? {
             Ops::Writes(ops) => Request::Multi(ops),
-            Ops::Reads(_) => return Err(Unread::Nonsense),
+            Ops::Reads(_) | Ops::ReadsBroken(_) => return Err(Unread::Nonsense),
         },
         opcode::MULTI_READ => match ops(reader)? {
             Ops::Reads(ops) => Request::MultiRead(ops),
+            Ops::ReadsBroken(ops) => Request::MultiReadBroken(ops),
             Ops::Writes(ops) if ops.is_empty() => Request::MultiRead(Vec::new()),
-            Ops::Writes(_) => Request::MultiReadOfWrites,
+            Ops::Writes(_) => Request::MultiReadBroken(Vec::new()),
         },
         opcode::RECONFIG => Request::Reconfig {
             joining: reader.text()?,
@@ -152,11 +153,14 @@ fn acl(reader: &mut Reader<'_>) -> Result<AclWish, WireError> {
     Ok(AclWish { perms: reader.int()?, scheme: reader.text()?, id: reader.text()? })
 }
 
-fn create(reader: &mut Reader<'_>, op: CreateOp) -> Result<Create, Unread> {
+fn create(reader: &mut Reader<'_>, op: CreateOp) -> Result<Request, WireError> {
     let (path, data, acl) = (reader.text()?, reader.buffer()?, reader.vector(acl)?);
     let flags = reader.int()?;
     let ttl_ms = if op == CreateOp::Ttl { reader.long()? } else { -1 };
-    Ok(Create { op, path: given(path)?, data, acl, flags, ttl_ms })
+    Ok(match path {
+        Some(path) => Request::Create(Create { op, path, data, acl, flags, ttl_ms }),
+        None => Request::CreateNowhere { op, flags, ttl_ms },
+    })
 }
 
 fn set_watches(reader: &mut Reader<'_>, opcode: i32) -> Result<Request, Unread> {
@@ -176,12 +180,15 @@ fn set_watches(reader: &mut Reader<'_>, opcode: i32) -> Result<Request, Unread> 
 
 enum Ops {
     Reads(Vec<ReadOp>),
+    /// A null path comes after these.
+    ReadsBroken(Vec<ReadOp>),
     Writes(Vec<Op>),
 }
 
 /// The operations of a multi or multiRead: all of one kind.
 fn ops(reader: &mut Reader<'_>) -> Result<Ops, Unread> {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let mut broken = false;
     loop {
         let (kind, done, _err) = (reader.int()?, reader.bool()?, reader.int()?);
         if done {
@@ -206,18 +213,24 @@ fn ops(reader: &mut Reader<'_>) -> Result<Ops, Unread> {
             }
             opcode::GET_CHILDREN => {
                 let (path, _watch) = (reader.text()?, reader.bool()?);
-                reads.push(ReadOp::GetChildren { path: given(path)? });
+                broken |= path.is_none();
+                reads.push(path.map(|path| ReadOp::GetChildren { path }));
             }
             opcode::GET_DATA => {
                 let (path, _watch) = (reader.text()?, reader.bool()?);
-                reads.push(ReadOp::GetData { path: given(path)? });
+                broken |= path.is_none();
+                reads.push(path.map(|path| ReadOp::GetData { path }));
             }
             _ => return Err(Unread::Nonsense),
         }
     }
     match (reads.is_empty(), writes.is_empty()) {
         (true, _) => Ok(Ops::Writes(writes)),
-        (false, true) => Ok(Ops::Reads(reads)),
+        // What comes after a null path is not looked at.
+        (false, true) if broken => {
+            Ok(Ops::ReadsBroken(reads.into_iter().map_while(|op| op).collect()))
+        }
+        (false, true) => Ok(Ops::Reads(reads.into_iter().flatten().collect())),
         (false, false) => Err(Unread::Nonsense),
     }
 }
@@ -226,7 +239,7 @@ fn ops(reader: &mut Reader<'_>) -> Result<Ops, Unread> {
 /// not exist or do not fit the operation, and a null ACL. A TTL operation is not looked at so
 /// closely there.
 fn multi_create(reader: &mut Reader<'_>, op: CreateOp) -> Result<Op, Unread> {
-    let wish = create(reader, op)?;
+    let Request::Create(wish) = create(reader, op)? else { return Err(Unread::NullPath) };
     let fits = op == CreateOp::Ttl || (0..=4).contains(&wish.flags) && wish.acl.is_some();
     if fits { Ok(Op::Create(wish)) } else { Err(Unread::Nonsense) }
 }

@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
     pub fn text(&mut self) -> Result<Option<Text>, WireError> {
         Ok(self.slice()?.map(|bytes| match core::str::from_utf8(bytes) {
             Ok(text) => text.into(),
-            Err(_) => String::from_utf8_lossy(bytes).into(),
+            Err(_) => replaced(bytes).into(),
         }))
     }
 
@@ -131,6 +131,32 @@ impl<'a> Reader<'a> {
             all.push(element(self)?);
         }
         Ok(Some(all))
+    }
+}
+
+/// A text with U+FFFD where it is not UTF-8, as Java's decoder puts them.
+///
+/// It differs from the usual way in one place: an encoded surrogate counts as one mistake, not as
+/// one for each of its bytes.
+fn replaced(mut bytes: &[u8]) -> String {
+    let mut text = String::new();
+    loop {
+        let error = match core::str::from_utf8(bytes) {
+            Ok(rest) => {
+                text.push_str(rest);
+                return text;
+            }
+            Err(error) => error,
+        };
+        let (valid, wrong) = bytes.split_at(error.valid_up_to());
+        text.push_str(core::str::from_utf8(valid).expect("valid up to here"));
+        text.push('\u{fffd}');
+        let length = match wrong {
+            [0xED, 0xA0..=0xBF, 0x80..=0xBF, ..] => 3,
+            [0xED, 0xA0..=0xBF, ..] => 2,
+            _ => error.error_len().unwrap_or(wrong.len()),
+        };
+        bytes = &wrong[length..];
     }
 }
 
@@ -240,5 +266,16 @@ mod tests {
     fn broken_utf8_becomes_replacement_characters() {
         let mut reader = Reader::new(&[0, 0, 0, 2, b'/', 0xFF], 10);
         assert_eq!(reader.text().unwrap().unwrap().as_ref(), "/\u{fffd}");
+        let cases: [(&[u8], &str); 6] = [
+            (b"a\xED\xA0\x80b", "a\u{fffd}b"),
+            (b"a\xED\xA0b", "a\u{fffd}b"),
+            (b"\xED\xA0", "\u{fffd}"),
+            (b"\xED\xED\xBF\xBF", "\u{fffd}\u{fffd}"),
+            (b"\xE2\x82", "\u{fffd}"),
+            (b"\xC0\x80", "\u{fffd}\u{fffd}"),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(replaced(bytes), expected, "{bytes:x?}");
+        }
     }
 }

@@ -273,7 +273,8 @@ impl Draw {
             _ => {
                 let rare = [
                     Request::CloseSession,
-                    Request::MultiReadOfWrites,
+                    Request::MultiReadBroken(vec![self.read_op()]),
+                    Request::CreateNowhere { op: CreateOp::Create2, flags: 3, ttl_ms: -1 },
                     Request::Ping,
                     Request::Sasl,
                     Request::Unreadable { opcode: opcode::SET_DATA, whole: true },

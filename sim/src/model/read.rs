@@ -62,7 +62,9 @@ impl Model {
                 self.see(path, perms::READ, who)?;
                 let above = path::root_if_empty(path);
                 let below = self.nodes.keys().filter(|path| path::is_below(path, above));
-                Ok(Body::Count(i32::try_from(below.count()).expect("few nodes")))
+                // Under its other name the root begins like everything below it.
+                let count = below.count() + usize::from(path.is_empty());
+                Ok(Body::Count(i32::try_from(count).expect("few nodes")))
             }
             Request::GetChildren { path, watch, stat } => {
                 self.see(path, perms::READ, who)?;
@@ -85,7 +87,7 @@ impl Model {
                 paths.retain(|path| path.starts_with(prefix.unwrap_or("/")));
                 Ok(Body::Paths(paths.into_iter().map(Into::into).collect()))
             }
-            Request::MultiRead(ops) => {
+            Request::MultiRead(ops) | Request::MultiReadBroken(ops) => {
                 Ok(Body::Multi(ops.iter().map(|op| self.read_op(op, who)).collect()))
             }
             Request::Ping => Ok(Body::None),
@@ -94,7 +96,7 @@ impl Model {
                 Ok(Body::None)
             }
             Request::Sync { path } => Ok(Body::Synced(path.clone())),
-            Request::MultiReadOfWrites | Request::Unreadable { .. } => Err(Code::MarshallingError),
+            Request::Unreadable { .. } => Err(Code::MarshallingError),
             Request::WhoAmI => {
                 let user = |id: &Id| match &*id.scheme {
                     "digest" => id.id.split(':').next().unwrap_or_default().into(),
@@ -106,6 +108,7 @@ impl Model {
             Request::Auth { .. }
             | Request::CloseSession
             | Request::Create(_)
+            | Request::CreateNowhere { .. }
             | Request::Delete { .. }
             | Request::Multi(_)
             | Request::Reconfig { .. }

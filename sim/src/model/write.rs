@@ -40,7 +40,11 @@ impl Model {
                 self.delete(asked, path, *version, told)?;
                 Ok(Body::None)
             }
-            Request::Multi(ops) => Ok(Body::Multi(self.multi(asked, ops, told))),
+            Request::CreateNowhere { op, flags, ttl_ms } => {
+                self.kind(asked.session, *op, *flags, *ttl_ms)?;
+                Err(Code::MarshallingError)
+            }
+            Request::Multi(ops) => self.multi(asked, ops, told).map(Body::Multi),
             Request::Reconfig { .. } if self.settings.reconfig => Err(Code::Unimplemented),
             Request::Reconfig { .. } => Err(Code::ReconfigDisabled),
             Request::SetAcl { path, acl, version } => {
@@ -48,6 +52,9 @@ impl Model {
             }
             Request::SetData { path, data, version } => {
                 self.set_data(asked, path, data, *version, told).map(Body::Stat)
+            }
+            Request::Unreadable { opcode: opcode::SET_ACL | opcode::SET_DATA, .. } => {
+                Err(Code::BadArguments)
             }
             Request::Unreadable { .. } => Err(Code::MarshallingError),
             Request::AddWatch { .. }
@@ -60,7 +67,7 @@ impl Model {
             | Request::GetData { .. }
             | Request::GetEphemerals { .. }
             | Request::MultiRead(_)
-            | Request::MultiReadOfWrites
+            | Request::MultiReadBroken(_)
             | Request::Ping
             | Request::RemoveWatches { .. }
             | Request::Sasl
@@ -72,7 +79,14 @@ impl Model {
     }
 
     /// Tries one operation after the other, and goes back to the start if one fails.
-    fn multi(&mut self, asked: &Asked<'_>, ops: &[Op], told: &mut Vec<Told>) -> Vec<OpResult> {
+    ///
+    /// One that makes no sense at all leaves no results to tell.
+    fn multi(
+        &mut self,
+        asked: &Asked<'_>,
+        ops: &[Op],
+        told: &mut Vec<Told>,
+    ) -> Result<Vec<OpResult>, Code> {
         let (before, told_before) = (self.clone(), told.len());
         let mut results = Vec::new();
         for op in ops {
@@ -93,14 +107,17 @@ impl Model {
                 Err(code) => {
                     *self = before;
                     told.truncate(told_before);
+                    if code == Code::MarshallingError {
+                        return Err(code);
+                    }
                     results.fill(OpResult::Error(None));
                     results.push(OpResult::Error(Some(code)));
                     results.resize(ops.len(), OpResult::Error(Some(Code::RuntimeInconsistency)));
-                    return results;
+                    return Ok(results);
                 }
             }
         }
-        results
+        Ok(results)
     }
 
     fn create(
@@ -109,7 +126,7 @@ impl Model {
         wish: &Create,
         told: &mut Vec<Told>,
     ) -> Result<(String, Option<Stat>), Code> {
-        let (kind, sequential) = self.kind(asked.session, wish)?;
+        let (kind, sequential) = self.kind(asked.session, wish.op, wish.flags, wish.ttl_ms)?;
         path::slashed(&wish.path)?;
         let acl = acl::fix(wish.acl.as_deref(), asked.who)?;
         let parent = path::parent(&wish.path).to_owned();
@@ -156,8 +173,14 @@ impl Model {
     }
 
     /// What a create makes: the operation decides, and the flags say whether it may.
-    fn kind(&self, session: SessionId, wish: &Create) -> Result<(Kind, bool), Code> {
-        let (ephemeral, sequential, ttl) = match wish.flags {
+    fn kind(
+        &self,
+        session: SessionId,
+        op: CreateOp,
+        flags: i32,
+        ttl_ms: i64,
+    ) -> Result<(Kind, bool), Code> {
+        let (ephemeral, sequential, ttl) = match flags {
             0 | 4 => (false, false, false),
             1 => (true, false, false),
             2 => (false, true, false),
@@ -169,13 +192,13 @@ impl Model {
         if ttl && !self.settings.extended_types {
             return Err(Code::Unimplemented);
         }
-        let allowed = if ttl { (1..1 << 40).contains(&wish.ttl_ms) } else { wish.ttl_ms < 0 };
-        if !allowed || wish.op == CreateOp::Ttl && !ttl {
+        let allowed = if ttl { (1..1 << 40).contains(&ttl_ms) } else { ttl_ms < 0 };
+        if !allowed || op == CreateOp::Ttl && !ttl {
             return Err(Code::BadArguments);
         }
-        let kind = match wish.op {
+        let kind = match op {
             CreateOp::Container => Kind::Container,
-            CreateOp::Ttl => Kind::Ttl(wish.ttl_ms),
+            CreateOp::Ttl => Kind::Ttl(ttl_ms),
             CreateOp::Create | CreateOp::Create2 if ephemeral => Kind::Ephemeral(session),
             CreateOp::Create | CreateOp::Create2 => Kind::Persistent,
         };
@@ -283,6 +306,7 @@ pub const fn is_write(request: &Request) -> bool {
     match request {
         Request::CloseSession
         | Request::Create(_)
+        | Request::CreateNowhere { .. }
         | Request::Delete { .. }
         | Request::Multi(_)
         | Request::Reconfig { .. }
@@ -290,14 +314,7 @@ pub const fn is_write(request: &Request) -> bool {
         | Request::SetData { .. } => true,
         Request::Unreadable { opcode: opcode::MULTI, .. } => true,
         Request::Unreadable { opcode, whole } => {
-            use opcode::{
-                CREATE, CREATE_CONTAINER, CREATE_TTL, CREATE2, DELETE, SET_ACL, SET_DATA,
-            };
-            let write = matches!(
-                *opcode,
-                CREATE | CREATE2 | CREATE_CONTAINER | CREATE_TTL | DELETE | SET_ACL | SET_DATA
-            );
-            *whole && write
+            *whole && matches!(*opcode, opcode::DELETE | opcode::SET_ACL | opcode::SET_DATA)
         }
         Request::AddWatch { .. }
         | Request::Auth { .. }
@@ -309,7 +326,7 @@ pub const fn is_write(request: &Request) -> bool {
         | Request::GetData { .. }
         | Request::GetEphemerals { .. }
         | Request::MultiRead(_)
-        | Request::MultiReadOfWrites
+        | Request::MultiReadBroken(_)
         | Request::Ping
         | Request::RemoveWatches { .. }
         | Request::Sasl

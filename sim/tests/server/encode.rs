@@ -44,6 +44,7 @@ fn number(request: &Request) -> i32 {
         Request::CheckWatches { .. } => opcode::CHECK_WATCHES,
         Request::CloseSession => opcode::CLOSE_SESSION,
         Request::Create(wish) => wish.op.opcode(),
+        Request::CreateNowhere { op, .. } => op.opcode(),
         Request::Delete { .. } => opcode::DELETE,
         Request::Exists { .. } => opcode::EXISTS,
         Request::GetAcl { .. } => opcode::GET_ACL,
@@ -53,7 +54,7 @@ fn number(request: &Request) -> i32 {
         Request::GetData { .. } => opcode::GET_DATA,
         Request::GetEphemerals { .. } => opcode::GET_EPHEMERALS,
         Request::Multi(_) => opcode::MULTI,
-        Request::MultiRead(_) | Request::MultiReadOfWrites => opcode::MULTI_READ,
+        Request::MultiRead(_) | Request::MultiReadBroken(_) => opcode::MULTI_READ,
         Request::Ping => opcode::PING,
         Request::Reconfig { .. } => opcode::RECONFIG,
         Request::RemoveWatches { .. } => opcode::REMOVE_WATCHES,
@@ -100,9 +101,23 @@ fn body(frame: &mut Writer<'_>, request: &Request) {
         }
         Request::Multi(ops) => multi(frame, ops.iter(), op),
         Request::MultiRead(ops) => multi(frame, ops.iter(), read_op),
-        Request::MultiReadOfWrites => {
+        Request::MultiReadBroken(ops) if ops.is_empty() => {
             let delete = Op::Delete { path: "/".into(), version: -1 };
             multi(frame, [&delete].into_iter(), op);
+        }
+        Request::MultiReadBroken(ops) => {
+            ops.iter().for_each(|op| read_op(frame, op));
+            header(frame, opcode::GET_DATA, false);
+            frame.int(-1);
+            frame.bool(false);
+            header(frame, opcode::ERROR, true);
+        }
+        Request::CreateNowhere { op, flags, ttl_ms } => {
+            // Null path, null data, null ACL.
+            [-1, -1, -1, *flags].into_iter().for_each(|int| frame.int(int));
+            if *op == CreateOp::Ttl {
+                frame.long(*ttl_ms);
+            }
         }
         Request::Reconfig { joining, leaving, members, config_id } => {
             for servers in [joining, leaving, members] {

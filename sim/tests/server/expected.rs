@@ -429,9 +429,10 @@ impl Expected {
         let answer = self.model.read(Reader { conn, session, who }, request, &mut told);
         self.tell(told);
         let zxid = self.model.zxid;
-        if *request == Request::MultiReadOfWrites {
+        if matches!(request, Request::MultiReadBroken(_)) {
             // The one error with a body.
-            let (err, body) = (answer.err(), Body::Multi(Vec::new()));
+            let err = Some(Code::MarshallingError);
+            let body = answer.expect("reads within a multiRead fail one by one");
             return self.say(conn, Saying::Reply(Reply { xid, zxid, err, body }));
         }
         let xid = if *request == Request::Ping { Xid::PING } else { xid };

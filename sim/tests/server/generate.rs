@@ -353,7 +353,7 @@ fn read() -> BoxedStrategy<Request> {
         2 => path().prop_map(|path| Request::GetAllChildrenNumber { path }),
         2 => option::of(path()).prop_map(|prefix| Request::GetEphemerals { prefix }),
         2 => vec(read_op(), 0..4).prop_map(Request::MultiRead),
-        1 => Just(Request::MultiReadOfWrites),
+        1 => vec(read_op(), 0..3).prop_map(Request::MultiReadBroken),
         2 => Just(Request::Ping),
         2 => option::of(path()).prop_map(|path| Request::Sync { path }),
         2 => Just(Request::WhoAmI),
@@ -398,11 +398,14 @@ fn other() -> BoxedStrategy<Request> {
         None => Request::Auth { scheme: None, auth: None },
     });
     let text = || option::of(Just(Text::from("server.2=host:2888:3888")));
+    let unread =
+        vec![opcode::CREATE, opcode::CREATE2, opcode::CREATE_CONTAINER, opcode::CREATE_TTL];
+    let ops = vec![CreateOp::Create, CreateOp::Create2, CreateOp::Container, CreateOp::Ttl];
+    let nowhere = (select(ops), -1..8, select(vec![-1_i64, 0, 5])).prop_map(|(op, flags, ttl)| {
+        let ttl_ms = if op == CreateOp::Ttl { ttl } else { -1 };
+        Request::CreateNowhere { op, flags, ttl_ms }
+    });
     let opcodes = vec![
-        opcode::CREATE,
-        opcode::CREATE2,
-        opcode::CREATE_CONTAINER,
-        opcode::CREATE_TTL,
         opcode::DELETE,
         opcode::SET_DATA,
         opcode::SET_ACL,
@@ -418,6 +421,8 @@ fn other() -> BoxedStrategy<Request> {
         1 => any::<i32>().prop_map(|opcode| Request::Unknown { opcode }),
         3 => (select(opcodes), any::<bool>())
             .prop_map(|(opcode, whole)| Request::Unreadable { opcode, whole }),
+        1 => select(unread).prop_map(|opcode| Request::Unreadable { opcode, whole: false }),
+        2 => nowhere,
         2 => (text(), text(), text(), any::<i64>()).prop_map(
             |(joining, leaving, members, config_id)| Request::Reconfig {
                 joining, leaving, members, config_id,

@@ -76,7 +76,7 @@ impl Places {
                     *path = self.find(path);
                 }
             }
-            Request::MultiRead(ops) => {
+            Request::MultiRead(ops) | Request::MultiReadBroken(ops) => {
                 for op in ops {
                     let (ReadOp::GetChildren { path } | ReadOp::GetData { path }) = op;
                     *path = self.find(path);
@@ -94,7 +94,7 @@ impl Places {
             Request::Auth { .. }
             | Request::CloseSession
             | Request::GetEphemerals { prefix: None }
-            | Request::MultiReadOfWrites
+            | Request::CreateNowhere { .. }
             | Request::Ping
             | Request::Reconfig { .. }
             | Request::Sasl

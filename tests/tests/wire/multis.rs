@@ -124,6 +124,31 @@ fn a_multi_read_of_writes_is_refused_with_a_body() {
 }
 
 #[test]
+fn a_multi_read_with_a_null_path_tells_what_it_has_read() {
+    let mut desk = Desk::default();
+    let client = desk.client();
+    let null = Request::GetData { path: zoolab_tests::raw::Text::NULL, watch: false };
+    let ops = vec![children("/zookeeper"), null, get("/")];
+    desk.send_as(client, 1, &Request::MultiRead(ops));
+    let bytes = desk.bytes(client).unwrap();
+    assert_eq!(bytes[12..16], [255, 255, 255, 251]);
+    assert_eq!(bytes[16..25], [0, 0, 0, 8, 0, 0, 0, 0, 0], "the children come first");
+    assert_eq!(bytes[bytes.len() - 9..], [255, 255, 255, 255, 1, 255, 255, 255, 255]);
+}
+
+#[test]
+fn an_operation_without_sense_refuses_the_whole() {
+    let mut desk = Desk::default();
+    let client = desk.client();
+    let null = zoolab_tests::raw::Text::NULL;
+    let nobody = zoolab_tests::raw::Acl { perms: 31, scheme: "world".into(), id: null };
+    let ops = vec![create("/a"), create_acl("/b", &[nobody]), create("/c")];
+    let reply = desk.call(client, &Request::Multi(ops));
+    assert_eq!((reply.err, reply.body, reply.zxid), (-5, Body::None, 2));
+    assert_eq!(err(&mut desk, client, &exists("/a")), -101);
+}
+
+#[test]
 fn a_multi_read_answers_each_by_itself() {
     let mut desk = Desk::default();
     let client = desk.client();

@@ -93,11 +93,21 @@ fn a_null_path_is_a_marshalling_error() {
         Request::GetChildren2 { path: path(), watch: false },
         Request::GetAcl { path: path() },
         Request::GetAllChildrenNumber { path: path() },
-        Request::SetData { path: path(), data: None, version: -1 },
         Request::Delete { path: path(), version: -1 },
     ];
     for request in requests {
         assert_eq!(err(&mut desk, client, &request), -5, "{request:?}");
+    }
+    // Where the path is judged first, null is no path.
+    let set = Request::SetData { path: path(), data: None, version: -1 };
+    assert_eq!(err(&mut desk, client, &set), -8);
+    // And where flags are judged before it, they are.
+    for (flags, code) in [(0, -5), (3, -5), (5, -6), (9, -8)] {
+        let (opcode, acl) = (opcode::CREATE, None);
+        let create = Request::Create { opcode, path: path(), data: None, acl, flags };
+        let zxid = desk.server.zxid_last().next();
+        let reply = desk.call(client, &create);
+        assert_eq!((reply.err, reply.zxid), (code, zxid.0), "{flags}");
     }
 }
 

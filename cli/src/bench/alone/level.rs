@@ -142,7 +142,7 @@ impl TreeLevel {
             Request::Delete { path, version } => {
                 prepare.delete(asker, path, *version).map(Change::Node)
             }
-            Request::Multi(ops) => Ok(prepare.multi(asker, ops)),
+            Request::Multi(ops) => prepare.multi(asker, ops),
             Request::SetData { path, data, version } => {
                 prepare.set_data(asker, path, data, *version).map(Change::Node)
             }
