@@ -179,11 +179,12 @@ impl Overlay {
     }
 
     /// How a session's ephemerals will differ from the tree's: which are new, which are gone.
+    /// Gone is also what another node has taken the place of.
     pub(crate) fn ephemerals(&self, session: SessionId) -> impl Iterator<Item = (&str, bool)> {
-        self.order.iter().filter_map(move |(_, key)| match &self.records.get(key)?.view {
-            Some(view) if view.stat.owner == session.0 => Some((key.as_str(), true)),
-            Some(_) => None,
-            None => Some((key.as_str(), false)),
+        self.order.iter().filter_map(move |(_, key)| {
+            let view = self.records.get(key)?.view.as_ref();
+            let there = view.is_some_and(|view| view.stat.owner == session.0);
+            Some((key.as_str(), there))
         })
     }
 
