@@ -3,3 +3,4 @@
 pub mod desk;
 pub mod differential;
 pub mod raw;
+pub mod storage;

@@ -495,8 +495,8 @@ impl Replay {
         files: &Files,
     ) -> Result<Self, RecoverError> {
         let Snapshot { tree, sessions, mark, zxid_processed: _ } = snapshot;
-        // One that says nothing, or something earlier, saw no change while it was written.
-        let quiet = mark.is_some_and(|mark| mark.zxid <= zxid);
+        // A mark before the beginning: no change was seen while it was written.
+        let quiet = mark.is_some_and(|mark| mark.zxid < zxid);
         let mut replay = Self {
             tree,
             sessions,
@@ -510,15 +510,17 @@ impl Replay {
             touched: Vec::new(),
             emptied: Vec::new(),
         };
-        if let Some(Mark { zxid: at, digest: Some(digest) }) = mark
-            && at == zxid
-            && at > Zxid::ZERO
-        {
-            replay.compare(zxid, digest);
-        }
+        replay.settle(zxid, None);
         let start = valid.logs.range(..=zxid).next_back().copied().unwrap_or(zxid);
         for &first in valid.logs.range(start..) {
             replay.file(first, zxid, files)?;
+        }
+        if let Some(Mark { zxid, digest: Some(digest) }) = replay.mark
+            && zxid == replay.zxid_last
+            && zxid > Zxid::ZERO // ZooKeeper writes zeros if nothing was applied yet.
+            && !replay.settled
+        {
+            replay.compare(zxid, digest);
         }
         Ok(replay)
     }
@@ -565,23 +567,27 @@ impl Replay {
         apply(&txn, &mut self.tree, &mut self.sessions);
         let zxid = txn.stamp.zxid;
         self.zxid_last = zxid;
-        match self.mark {
-            Some(mark) if mark.zxid == zxid => {
-                self.settled = true;
-                if let Some(digest) = mark.digest {
-                    self.compare(zxid, digest);
-                }
-            }
-            Some(mark) => self.settled |= mark.zxid < zxid,
-            // It does not say where it ended; it has once a digest is right.
-            None => self.settled |= txn.digest == Some(self.tree.digest()),
-        }
+        self.settle(zxid, txn.digest);
         if let Some(digest) = txn.digest
             && self.settled
         {
             self.compare(zxid, digest);
         }
         self.log.push_back(txn);
+    }
+
+    /// Whether the tree is one that ever was, now that this transaction has been applied.
+    ///
+    /// At the mark it should be; but ZooKeeper writes the mark while the next transaction may be
+    /// on its way, and a node may show that one already. Then it is right after the next.
+    fn settle(&mut self, zxid: Zxid, digest: Option<u64>) {
+        let got = Some(self.tree.digest());
+        self.settled |= match self.mark {
+            Some(mark) if mark.zxid == zxid => mark.digest.is_none() || mark.digest == got,
+            Some(mark) => mark.zxid < zxid,
+            // It does not say where it ended; it has once a digest is right.
+            None => digest == got,
+        };
     }
 
     fn compare(&mut self, zxid: Zxid, expected: u64) {

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use zoolab_core::acl::AclWish;
 use zoolab_core::pipeline::Overlay;
 use zoolab_core::pipeline::prepare::{Asker, Prepare};
-use zoolab_core::request::{Create, CreateOp, Op, Stamp};
+use zoolab_core::request::{Create, CreateOp, Op, Request, Stamp};
 use zoolab_core::storage::recover::apply;
 use zoolab_core::tree::Tree;
 use zoolab_core::txn::{Change, Txn};
-use zoolab_core::{Data, Millis, SessionId, Settings, Text, Xid, Zxid};
+use zoolab_core::{Data, Millis, SessionId, Settings, Xid, Zxid};
 
 /// What somebody may want. Paths are few, so that things meet.
 #[derive(Clone, Debug)]
@@ -123,33 +123,30 @@ impl History {
         let Self { tree, overlay, settings, .. } = self;
         let mut prepare = Prepare::new(tree, overlay, settings, stamp);
         let me = Asker { session, who: &[], open: true };
-        let decided = match wish {
-            Wish::Close { .. } => Ok(prepare.close_session(session)),
+        let request = match wish {
+            Wish::Close { .. } => Request::CloseSession,
             Wish::Epoch => unreachable!("no transaction"),
             Wish::Multi(wishes) => {
                 let mut ops: Vec<Op> = wishes.iter().map(op).collect();
                 ops.push(Op::Check { path: "/".into(), version: -1 });
-                Ok(prepare.multi(me, &ops))
+                Request::Multi(ops)
             }
             Wish::Node { .. } | Wish::SetData { .. } | Wish::Delete { .. } => match op(wish) {
-                Op::Create(create) => prepare.create(me, &create).map(Change::Node),
-                Op::Delete { path, version } => {
-                    prepare.delete(me, &path, version).map(Change::Node)
-                }
-                Op::SetData { path, data, version } => {
-                    prepare.set_data(me, &path, &data, version).map(Change::Node)
-                }
-                Op::Check { .. } => unreachable!("only in a multi"),
+                Op::Check { path, version } => unreachable!("{path} {version} only in a multi"),
+                Op::Create(create) => Request::Create(create),
+                Op::Delete { path, version } => Request::Delete { path, version },
+                Op::SetData { path, data, version } => Request::SetData { path, data, version },
             },
             Wish::Open { session } => {
-                Ok(Change::CreateSession { timeout_ms: 4000 + i32::from(*session) })
+                return Change::CreateSession { timeout_ms: 4000 + i32::from(*session) };
             }
-            Wish::Quota => Ok(prepare.multi(me, &quota())),
+            Wish::Quota => Request::Multi(quota()),
             Wish::SetAcl { path, acl } => {
-                let path: Text = PATHS[usize::from(*path)].into();
-                prepare.set_acl(me, &path, Some(&acls(*acl)), -1).map(Change::Node)
+                let (path, acl) = (PATHS[usize::from(*path)].into(), Some(acls(*acl)));
+                Request::SetAcl { path, acl, version: -1 }
             }
         };
+        let decided = prepare.decide(me, &request).expect("only writes are asked for");
         decided.unwrap_or_else(Change::Error)
     }
 }
