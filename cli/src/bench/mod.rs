@@ -5,6 +5,7 @@ mod chance;
 mod clock;
 mod figures;
 mod frame;
+mod wire;
 
 use std::time::Duration;
 
@@ -20,12 +21,14 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Core(alone::Args),
+    Wire(wire::Args),
 }
 
 /// Measures, and says what came of it.
 pub(crate) fn run(args: &Args) -> Outcome {
     match &args.what {
         What::Core(args) => alone::run(args),
+        What::Wire(args) => wire::run(args),
     }
 }
 

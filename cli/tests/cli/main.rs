@@ -1,0 +1,5 @@
+//! zoolab as a script meets it.
+
+mod bench;
+mod program;
+mod serve;
