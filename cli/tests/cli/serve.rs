@@ -1,6 +1,6 @@
 //! `zoolab serve`: what it prints, how it ends, what it says when it cannot.
 
-use std::io::{BufRead, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use crate::program::{Server, complaint, run};
