@@ -16,8 +16,8 @@ enum Ask {
     Append(Vec<Wish>),
     BeginSnapshot,
     Epoch(EpochKind),
-    /// A leader's snapshot, so many transactions ahead.
-    Install(Vec<Wish>),
+    /// The snapshot of a leader that lacks so many transactions, and has others.
+    Install(usize, Vec<Wish>),
     Purge,
     Roll,
     Sync,
@@ -33,7 +33,8 @@ fn asks() -> impl Strategy<Value = Vec<Ask>> {
         5 => (1..8_usize).prop_map(Ask::WriteSnapshot),
         1 => Just(Ask::Epoch(EpochKind::Accepted)),
         1 => Just(Ask::Epoch(EpochKind::Current)),
-        1 => wishes(4).prop_map(Ask::Install),
+        2 => (0..4_usize, proptest::option::of(wishes(4)))
+            .prop_map(|(back, wishes)| Ask::Install(back, wishes.unwrap_or_default())),
         1 => Just(Ask::Purge),
         1 => Just(Ask::Roll),
         4 => Just(Ask::Sync),
@@ -140,7 +141,11 @@ impl Stage {
                 after.current = after.accepted;
                 self.disk.write_epoch(EpochKind::Current, after.current, &mut ops);
             }
-            Ask::Install(wishes) => {
+            Ask::Install(back, wishes) => {
+                if let Some((zxid, state)) = after.states.iter().rev().nth(*back) {
+                    self.history = History::at(*zxid, state.clone());
+                }
+                self.history.perform(&Wish::Epoch);
                 for wish in wishes {
                     self.history.perform(wish);
                 }

@@ -7,7 +7,7 @@ mod power;
 mod replay;
 mod rules;
 
-use zoolab_core::storage::{FileOp, Files, Recovered, Rules, recover};
+use zoolab_core::storage::{FileOp, Files, Note, Recovered, Rules, recover};
 
 pub(crate) const RULES: Rules = Rules { extended_types: true, scatter: 0, preallocate: 0 };
 
@@ -25,6 +25,8 @@ pub(crate) fn recover_for_good(files: &mut Files) -> Recovered {
     let again = recover(files, &RULES).unwrap_or_else(|error| panic!("after repairs: {error}"));
     let only_syncs = |op: &FileOp| matches!(op, FileOp::Sync { .. } | FileOp::SyncDirectory);
     assert!(again.repairs.iter().all(only_syncs), "not repaired: {:?}", again.repairs);
+    let unrepaired = |note: &Note| matches!(note, Note::Removed { .. } | Note::Torn { .. });
+    assert!(!again.notes.iter().any(unrepaired), "not repaired: {:?}", again.notes);
     assert_eq!(again.tree, recovered.tree);
     assert_eq!(again.sessions, recovered.sessions);
     assert_eq!(again.log, recovered.log);
