@@ -17,7 +17,7 @@ use crate::io::Output;
 use crate::quorum::Quorum;
 use crate::txn::Txn;
 
-/// See the [module](self).
+/// Proposes and commits, in order, for as long as this server leads.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Leader {
     me: ServerId,
