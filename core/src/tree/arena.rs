@@ -10,9 +10,14 @@ use foldhash::fast::FixedState;
 
 use super::index::Index;
 use super::node::Node;
+use crate::path;
 
 /// Nodes per block. A block of this size is large enough for the kernel's huge pages.
 const BLOCK: usize = 1 << 15;
+
+/// How many look-ups are under way at once when looking ahead; a processor does not keep many
+/// more fetches in flight.
+const AHEAD: usize = 32;
 
 #[derive(Clone, Debug)]
 pub(super) struct Arena {
@@ -48,6 +53,32 @@ impl Arena {
     pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         let place = self.find(key)? as usize;
         self.blocks[place / BLOCK][place % BLOCK].as_mut()
+    }
+
+    /// Brings what look-ups of these keys will need into the cache.
+    ///
+    /// A look-up waits for memory three times over: for the index, the node, its data. Here they
+    /// all wait for the index together, then for the nodes, then for the data.
+    pub(super) fn look_ahead(&self, keys: &[&str]) {
+        for keys in keys.chunks(AHEAD) {
+            let (mut hashes, mut nodes) = ([0; AHEAD], [None; AHEAD]);
+            let (hashes, nodes) = (&mut hashes[..keys.len()], &mut nodes[..keys.len()]);
+            let mut seen = 0;
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = self.hasher.hash_one(path::key(key));
+                seen ^= self.index.approach(*hash);
+            }
+            for (node, hash) in nodes.iter_mut().zip(hashes) {
+                *node = self.index.guess(*hash).map(|place| at(&self.blocks, place));
+                seen ^= node.map_or(0, Node::first_look);
+            }
+            for data in nodes.iter().flatten().filter_map(|node| node.data.as_deref()) {
+                let ends = [data.first(), data.last()];
+                seen ^= ends.iter().flatten().fold(0, |seen, byte| seen ^ u32::from(**byte));
+            }
+            // Or else the compiler would not look at what nobody wants to know.
+            core::hint::black_box(seen);
+        }
     }
 
     /// Puts a node. Its key must be new.
@@ -89,4 +120,21 @@ impl Arena {
 fn at(blocks: &[Vec<Option<Node>>], place: u32) -> &Node {
     let place = place as usize;
     blocks[place / BLOCK][place % BLOCK].as_ref().expect("the index names living nodes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn looking_ahead_finds_or_does_not_find_and_changes_nothing() {
+        let tree = Tree::new(false, 7);
+        let before = tree.clone();
+        tree.look_ahead(&[]);
+        tree.look_ahead(&["/", "", "/zookeeper", "/nothing", "/zookeeper/quota"]);
+        tree.look_ahead(&["/zookeeper"; 3 * AHEAD + 1]);
+        assert_eq!(tree, before);
+        Arena::new(7).look_ahead(&["/"]);
+    }
 }

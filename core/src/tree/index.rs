@@ -66,6 +66,18 @@ impl Index {
         Some(self.buckets[bucket].places[entry])
     }
 
+    /// The line where a look-up begins: asking for it brings it into the cache.
+    pub(super) fn approach(&self, hash: u64) -> u32 {
+        self.home(tag(hash)).map_or(0, |home| self.buckets[home].there)
+    }
+
+    /// The first place that has this hash, most likely the right one.
+    pub(super) fn guess(&self, hash: u64) -> Option<u32> {
+        let tag = tag(hash);
+        let bucket = &self.buckets[self.home(tag)?];
+        bucket.places.get(bucket.hits(tag).trailing_zeros() as usize).copied()
+    }
+
     fn seek(&self, tag: u32, is: impl Fn(u32) -> bool) -> Option<(usize, usize)> {
         let mut at = self.home(tag)?;
         for _ in 0..self.buckets.len() {
@@ -150,7 +162,7 @@ mod tests {
 
     /// Few hashes, all of which belong to few buckets, so that buckets overflow and wrap round.
     fn hash(key: u32) -> u64 {
-        u64::from(key % 5) << 32 | u64::from(key % 3) * 0xFFFF_FFFF
+        (u64::from(key % 5) << 32) | (u64::from(key % 3) * 0xFFFF_FFFF)
     }
 
     proptest! {
@@ -172,7 +184,10 @@ mod tests {
                 for (key, place) in &map {
                     prop_assert_eq!(index.find(hash(*key), |other| other == *place), Some(*place));
                 }
-                prop_assert_eq!(index.find(hash(key), |place| is(&map, place)), map.get(&key).copied());
+                let found = index.find(hash(key), |place| is(&map, place));
+                prop_assert_eq!(found, map.get(&key).copied());
+                index.approach(hash(key));
+                index.guess(hash(key));
             }
         }
     }

@@ -100,6 +100,12 @@ impl Tree {
         self.arena.get(path::key(path))
     }
 
+    /// Brings the nodes at these paths into the processor's cache, all at the same time, for
+    /// whoever is about to ask for one after the other. Nothing changes.
+    pub fn look_ahead(&self, paths: &[&str]) {
+        self.arena.look_ahead(paths);
+    }
+
     /// A node's ACL.
     #[must_use]
     pub fn acl(&self, node: &Node) -> &AclList {

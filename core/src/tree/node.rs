@@ -213,6 +213,11 @@ impl Node {
         self.stat.reported(&self.data, self.children_len(), extended_types)
     }
 
+    /// Something of either line of the cache.
+    pub(super) fn first_look(&self) -> u32 {
+        self.digest ^ self.stat.version.cast_unsigned() ^ u32::from(self.data.is_some())
+    }
+
     pub(super) fn add_child(&mut self, name: &str) {
         self.children.get_or_insert_default().insert(name.into());
     }
