@@ -1,6 +1,7 @@
 //! How deep a question goes: the same requests, handed to the tree alone, to a server as values,
 //! or to a server as bytes.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::hint::black_box;
 use std::mem;
@@ -8,8 +9,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Serialize;
 use zoolab_core::acl::{Id, perms};
-use zoolab_core::pipeline::Overlay;
 use zoolab_core::pipeline::prepare::{Asker, Prepare};
+use zoolab_core::pipeline::{Overlay, ahead};
 use zoolab_core::request::{Body, ConnectRequest, Stamp};
 use zoolab_core::tree::{Node, Tree, Trigger};
 use zoolab_core::txn::{Change, NodeChange, SubChange};
@@ -66,8 +67,8 @@ pub(super) trait Level {
     /// Takes the next requests in the form they have at this depth. Not timed.
     fn load(&mut self, depth: Depth, requests: Vec<Request>);
 
-    /// Answers what was loaded. This is what is timed.
-    fn perform(&mut self);
+    /// Answers what was loaded, so many at a time. This is what is timed.
+    fn perform(&mut self, at_hand: usize);
 
     /// The tree behind it.
     fn tree(&self) -> &Tree;
@@ -178,10 +179,19 @@ impl Level for TreeLevel {
         self.loaded = requests;
     }
 
-    fn perform(&mut self) {
+    fn perform(&mut self, at_hand: usize) {
         let loaded = mem::take(&mut self.loaded);
-        for request in &loaded {
-            self.answer(request);
+        for requests in loaded.chunks(at_hand) {
+            if at_hand > 1 {
+                let mut paths = Vec::new();
+                for request in requests {
+                    ahead::nodes(request, &mut paths);
+                }
+                self.tree.look_ahead(&paths);
+            }
+            for request in requests {
+                self.answer(request);
+            }
         }
         // Kept, for what they hold is given back outside the timed part.
         self.loaded = loaded;
@@ -200,12 +210,13 @@ pub(super) struct ServerLevel {
     xid: i32,
     out: Vec<Output>,
     loaded: Loaded,
+    decoded: Vec<Request>,
     bytes_out: Vec<u8>,
 }
 
 #[derive(Debug)]
 enum Loaded {
-    Values(Vec<Request>),
+    Values(VecDeque<Request>),
     /// Frames behind each other, and where each ends.
     Bytes(Vec<u8>, Vec<usize>),
 }
@@ -219,8 +230,15 @@ impl ServerLevel {
         let boot = Boot { me: ServerId(1), steady: Millis(0), scatter: SCATTER };
         let server = Server::recover(Settings::default(), boot, &mut out);
         let now = Now { wall: WALL, steady: Millis(0) };
-        let (loaded, bytes_out) = (Loaded::Values(Vec::new()), Vec::new());
-        let mut level = Self { server, now, xid: 0, out, loaded, bytes_out };
+        let mut level = Self {
+            server,
+            now,
+            xid: 0,
+            out,
+            loaded: Loaded::Values(VecDeque::new()),
+            decoded: Vec::new(),
+            bytes_out: Vec::new(),
+        };
         level.connect(Self::CLIENT);
         level
     }
@@ -233,6 +251,13 @@ impl ServerLevel {
         self.input(Input::Connect { conn, request });
         assert!(self.server.session_of(conn).is_some(), "{conn:?} has no session");
         self.out.clear();
+    }
+
+    /// As a host does with what it has at hand.
+    fn look_ahead<'a>(&self, requests: impl ExactSizeIterator<Item = &'a Request>) {
+        if requests.len() > 1 {
+            self.server.look_ahead(requests);
+        }
     }
 
     /// One request, to its answer.
@@ -294,7 +319,7 @@ impl Level for ServerLevel {
     fn load(&mut self, depth: Depth, requests: Vec<Request>) {
         self.now.wall.0 += 1;
         self.loaded = match depth {
-            Depth::Tree | Depth::Step => Loaded::Values(requests),
+            Depth::Tree | Depth::Step => Loaded::Values(requests.into()),
             Depth::Wire => {
                 let (mut bytes, mut ends) = (Vec::new(), Vec::new());
                 for request in requests {
@@ -306,23 +331,33 @@ impl Level for ServerLevel {
         };
     }
 
-    fn perform(&mut self) {
-        match mem::replace(&mut self.loaded, Loaded::Values(Vec::new())) {
-            Loaded::Values(requests) => {
-                for request in requests {
-                    self.request(Self::CLIENT, request);
-                    black_box(&self.out);
-                    self.out.clear();
+    fn perform(&mut self, at_hand: usize) {
+        match mem::replace(&mut self.loaded, Loaded::Values(VecDeque::new())) {
+            Loaded::Values(mut requests) => {
+                while !requests.is_empty() {
+                    let next = ..at_hand.min(requests.len());
+                    self.look_ahead(requests.range(next));
+                    for request in requests.drain(next) {
+                        self.request(Self::CLIENT, request);
+                        black_box(&self.out);
+                        self.out.clear();
+                    }
                 }
             }
             Loaded::Bytes(bytes, ends) => {
                 let mut begin = 0;
-                for end in ends {
-                    let payload = &bytes[begin + 4..end];
-                    begin = end;
-                    let (_, request) = decode_request(payload, MAX_FRAME).expect("a request");
-                    self.request(Self::CLIENT, request);
-                    self.encode();
+                for ends in ends.chunks(at_hand) {
+                    self.decoded.extend(ends.iter().map(|&end| {
+                        let payload = &bytes[mem::replace(&mut begin, end) + 4..end];
+                        decode_request(payload, MAX_FRAME).expect("a request").1
+                    }));
+                    let mut decoded = mem::take(&mut self.decoded);
+                    self.look_ahead(decoded.iter());
+                    for request in decoded.drain(..) {
+                        self.request(Self::CLIENT, request);
+                        self.encode();
+                    }
+                    self.decoded = decoded;
                 }
             }
         }

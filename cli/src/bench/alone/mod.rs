@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Requests are made a batch at a time, before the clock starts: they are in the cache as if
-//! they had just been read from a socket, and the nodes they name are not. All sizes are measured
+//! they had just been read from a socket, and the nodes they name are not. The core looks ahead at
+//! as many of them as a host would have at hand; that is timed. All sizes are measured
 //! in turn, several times round, so that noise of the machine falls on all of them.
 
 mod bars;
@@ -71,6 +72,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',',
           default_values_t = [Depth::Tree, Depth::Step, Depth::Wire])]
     depths: Vec<Depth>,
+
+    /// How many requests are at hand at a time
+    ///
+    /// Clients that do not wait for each answer, or many clients, keep a server supplied, and it
+    /// can look ahead. 1 is one by one.
+    #[arg(long, value_name = "COUNT", default_value_t = 32,
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    at_hand: u16,
 
     /// How many connections watch the one node of the fan-out; 0 leaves it out
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
@@ -182,6 +191,7 @@ fn ns_each(time: Duration, times: usize) -> f64 {
 struct Stand {
     level: Box<dyn Level>,
     depths: Vec<Depth>,
+    at_hand: usize,
     stage: Stage,
 }
 
@@ -197,7 +207,8 @@ impl Stand {
         let wanted = |depth: &Depth| args.depths.contains(depth);
         let depths: Vec<Depth> = level.depths().iter().copied().filter(wanted).collect();
         let depth = *depths.first()?;
-        let mut stand = Self { level, depths, stage: Stage::new(size, args.data, args.seed) };
+        let (at_hand, stage) = (args.at_hand.into(), Stage::new(size, args.data, args.seed));
+        let mut stand = Self { level, depths, at_hand, stage };
         let ground = stand.stage.ground();
         stand.perform(depth, ground);
         let resident = memory::resident();
@@ -253,6 +264,6 @@ impl Stand {
 
     fn perform(&mut self, depth: Depth, requests: Vec<zoolab_core::Request>) -> Duration {
         self.level.load(depth, requests);
-        timed(|| self.level.perform())
+        timed(|| self.level.perform(self.at_hand))
     }
 }
