@@ -126,6 +126,11 @@ impl Server {
     /// at hand may call it before it steps through them; with a large tree they take half the
     /// time then. Nothing changes, and nothing depends on it.
     pub fn look_ahead<'a>(&self, requests: impl IntoIterator<Item = &'a Request>) {
+        /// Smaller trees are in the cache as they are.
+        const NODES_MIN: usize = 5_000;
+        if self.tree.len() < NODES_MIN {
+            return;
+        }
         let mut paths = Vec::new();
         for request in requests {
             ahead::nodes(request, &mut paths);

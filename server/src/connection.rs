@@ -236,6 +236,7 @@ impl Connection {
         let Self { shared, conn, requests, outgoing, .. } = self;
         shared.with_host(|host| {
             let now = shared.clock.now();
+            host.look_ahead(requests.iter().map(|(_, request)| request));
             while host.client(*conn).outbox().weight() < BATCH_BYTES
                 && let Some(request) = requests.pop_front()
             {

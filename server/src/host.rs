@@ -40,6 +40,9 @@ const DIGESTS_MAX: usize = 1024;
 /// ZooKeeper's default: client requests, sessions, server packets, warnings.
 const TRACE_MASK: i64 = 0b1_0011_0010;
 
+/// How many of the requests at hand the core looks ahead at.
+const LOOK_AHEAD_MAX: usize = 128;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -141,6 +144,15 @@ impl Host {
     ) {
         if self.ask(conn, since, Op::of(&request)) {
             self.feed(now, Some(conn), Input::Request { conn, xid, request });
+        }
+    }
+
+    /// These requests are about to come, or the first of them.
+    pub(crate) fn look_ahead<'a>(&self, requests: impl ExactSizeIterator<Item = &'a Request>) {
+        // A single one does not wait any less for being looked at first, and what was looked at
+        // long ago would have to be looked at again.
+        if requests.len() > 1 {
+            self.server.look_ahead(requests.take(LOOK_AHEAD_MAX));
         }
     }
 
