@@ -12,7 +12,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use zoolab_core::request::{Body, ConnectRequest, ConnectResponse, Event, Reply, Stamp};
+use zoolab_core::request::{
+    Body, ConnectRequest, ConnectResponse, Create, Event, Op, Reply, Stamp,
+};
 use zoolab_core::session::password;
 use zoolab_core::{
     Code, ConnId, Id, Millis, Now, Request, SessionId, Settings, Text, Ticks, Timer, Xid, Zxid,
@@ -131,11 +133,25 @@ impl What {
     }
 }
 
+/// What one run is about: runs should differ in kind, not only in detail.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Theme {
+    /// How many times slower than usual the disk is, every other while; at least one.
+    pub(crate) lazy: u32,
+    /// Everything happens at a few paths.
+    pub(crate) narrow: bool,
+    /// Sessions are closed all the time.
+    pub(crate) restless: bool,
+}
+
 /// How to make a model wrong on purpose: called after each write with what was before it.
 pub(crate) type Spoil = fn(&Model, &mut Model, Act<'_>);
 
 #[derive(Clone)]
 pub(crate) struct Expected {
+    pub(crate) theme: Theme,
+    /// So far.
+    steps: usize,
     pub(crate) model: Model,
     pub(crate) now: Now,
     pub(crate) said: Said,
@@ -173,8 +189,10 @@ pub(crate) const DIGESTS: [(&str, &str); 4] = [
 pub(crate) const SUPER: &str = "super:D/InIHSb7yEEbrWz8b9l71RjZJU=";
 
 impl Expected {
-    pub(crate) fn new(settings: Settings, now: Now, spoil: Option<Spoil>) -> Self {
+    pub(crate) fn new(settings: Settings, theme: Theme, now: Now, spoil: Option<Spoil>) -> Self {
         Self {
+            theme,
+            steps: 0,
             model: Model::new(settings),
             now,
             said: Said::default(),
@@ -195,6 +213,7 @@ impl Expected {
     }
 
     pub(crate) fn step(&mut self, step: &Step) {
+        self.steps += 1;
         self.said = Said::default();
         if let Step::Wait { ms, wall_ms } = step {
             self.now.steady.0 += ms;
@@ -593,8 +612,40 @@ impl Expected {
         self.sessions.keys().copied().collect()
     }
 
+    /// What writes in flight are about, a sequential create by the name it was asked for.
+    pub(crate) fn in_flight(&self) -> Vec<Text> {
+        let requests = self.proposals.iter().filter_map(|proposal| match &proposal.what {
+            What::Ask { request, .. } => Some(request),
+            What::Collect { .. } | What::Open { .. } => None,
+        });
+        let mut paths = Vec::new();
+        for request in requests {
+            if let Request::Create(Create { path, .. })
+            | Request::Delete { path, .. }
+            | Request::SetAcl { path, .. }
+            | Request::SetData { path, .. } = request
+            {
+                paths.push(path.clone());
+            } else if let Request::Multi(ops) = request {
+                paths.extend(ops.iter().map(|op| {
+                    let (Op::Check { path, .. }
+                    | Op::Create(Create { path, .. })
+                    | Op::Delete { path, .. }
+                    | Op::SetData { path, .. }) = op;
+                    path.clone()
+                }));
+            }
+        }
+        paths
+    }
+
     pub(crate) fn disk_len(&self) -> usize {
         if self.halted { 0 } else { self.disk.len() }
+    }
+
+    /// How many times slower than usual the disk is at the moment.
+    pub(crate) const fn lazy_now(&self) -> u32 {
+        if self.steps / 25 % 2 == 1 { self.theme.lazy } else { 1 }
     }
 
     pub(crate) fn proposals_len(&self) -> usize {

@@ -12,14 +12,24 @@ use zoolab_core::request::{ConnectRequest, Create, CreateOp, Op, ReadOp, SetWatc
 use zoolab_core::session::password;
 use zoolab_core::{ConnId, Data, Request, SessionId, Settings, Text, Timer, Xid, Zxid};
 
-use crate::expected::{DIGESTS, Expected, START, SUPER, Spoil, Step};
+use crate::expected::{DIGESTS, Expected, START, SUPER, Spoil, Step, Theme};
 use crate::places::{Places, SEEN_MOST};
 
 pub(crate) fn beginning(spoil: Option<Spoil>) -> BoxedStrategy<Expected> {
     // Most runs have the defaults but for one or two things.
     let rarely = || prop::bool::weighted(0.3);
-    (rarely(), rarely(), prop::bool::weighted(0.1), rarely(), option::weighted(0.3, 0..5000_u32))
-        .prop_map(move |(extended_types, enforce_quota, skip_acl, reconfig, never_used_ms)| {
+    let settings = (
+        rarely(),
+        rarely(),
+        prop::bool::weighted(0.1),
+        rarely(),
+        option::weighted(0.3, 0..5000_u32),
+    );
+    let theme = (select(vec![1, 5, 30, 100]), any::<bool>(), rarely())
+        .prop_map(|(lazy, narrow, restless)| Theme { lazy, narrow, restless });
+    (settings, theme)
+        .prop_map(move |(settings, theme)| {
+            let (extended_types, enforce_quota, skip_acl, reconfig, never_used_ms) = settings;
             let settings = Settings {
                 extended_types,
                 enforce_quota,
@@ -29,7 +39,7 @@ pub(crate) fn beginning(spoil: Option<Spoil>) -> BoxedStrategy<Expected> {
                 container_never_used_ms: never_used_ms,
                 ..Settings::with_tick(2000)
             };
-            Expected::new(settings, START, spoil)
+            Expected::new(settings, theme, START, spoil)
         })
         .boxed()
 }
@@ -47,18 +57,24 @@ pub(crate) fn step(state: &Expected) -> BoxedStrategy<Step> {
         (1, connect(state, any_conn(state).boxed())),
     ];
     if state.sessions_armed() {
-        choices.push((4, Just(Step::Timeout(Timer::Sessions)).boxed()));
+        choices.push((6, Just(Step::Timeout(Timer::Sessions)).boxed()));
     }
     if !fresh.is_empty() {
         choices.push((80, connect(state, select(fresh).boxed())));
     }
     if !open.is_empty() {
-        choices.push((320, requests(state, select(open).boxed())));
+        choices.push((320, requests(state, select(open.clone()).boxed())));
+    }
+    if state.theme.restless && !open.is_empty() {
+        let (xid, request) = (Xid(state.next_xid), Request::CloseSession);
+        let close = move |conn| Step::Request { conn, xid, request: request.clone() };
+        choices.push((12, select(open).prop_map(close).boxed()));
     }
     let written = state.disk_len();
     if written > 0 {
-        let weight = 40 + 20 * u32::try_from(written.min(20)).expect("small");
-        choices.push((weight, (1..=written.min(8)).prop_map(|count| Step::Disk { count }).boxed()));
+        let weight = 60 + 20 * u32::try_from(written.min(20)).expect("small");
+        let count = (1..=written).prop_map(|count| Step::Disk { count });
+        choices.push(((weight / state.lazy_now()).max(1), count.boxed()));
         choices.push((1, Just(Step::DiskFails).boxed()));
     }
     Union::new_weighted(choices).boxed()
@@ -113,7 +129,9 @@ fn requests(state: &Expected, conn: BoxedStrategy<ConnId>) -> BoxedStrategy<Step
     thread_local! {
         // Made once: there is more work in making it than in drawing from it.
         static REQUESTS: BoxedStrategy<Request> = request();
+        static BRAWL: BoxedStrategy<Request> = brawl();
     }
+    let brawl = if state.theme.narrow { 100 } else { 1 };
     let next = state.next_xid;
     let xid = prop_oneof![20 => Just(next), 1 => -10..1];
     let places = Rc::new(Places::of(state));
@@ -123,6 +141,7 @@ fn requests(state: &Expected, conn: BoxedStrategy<ConnId>) -> BoxedStrategy<Step
             move |request| places.resolve(request)
         }),
         1 => quota(places),
+        brawl => BRAWL.with(Clone::clone),
     ];
     (conn, xid, request)
         .prop_map(|(conn, xid, request)| Step::Request { conn, xid: Xid(xid), request })
@@ -164,8 +183,33 @@ fn path() -> BoxedStrategy<Text> {
         2 => (place(), names(), names())
             .prop_map(|(place, one, two)| format!("@{place}{one}{two}").into()),
         4 => place().prop_map(|place| format!("*{place}").into()),
+        6 => place().prop_map(|place| format!("!{place}").into()),
         1 => (place(), quotas).prop_map(|(place, leaf)| format!("={place}{leaf}").into()),
         1 => select(ODD.to_vec()).prop_map(Into::into),
+    ]
+    .boxed()
+}
+
+/// Nodes of all kinds come and go at a few paths.
+fn brawl() -> BoxedStrategy<Request> {
+    let path = || select(vec!["/a", "/b", "/a/a"]).prop_map(Text::from);
+    let flags = select(vec![0, 1, 1, 4]);
+    let create = || {
+        (path(), flags.clone()).prop_map(|(path, flags)| {
+            let op = if flags == 4 { CreateOp::Container } else { CreateOp::Create };
+            Create { op, path, data: None, acl: Some(vec![open()]), flags, ttl_ms: -1 }
+        })
+    };
+    let op = prop_oneof![
+        create().prop_map(Op::Create),
+        path().prop_map(|path| Op::Delete { path, version: -1 }),
+        path().prop_map(|path| Op::SetData { path, data: None, version: -1 }),
+    ];
+    prop_oneof![
+        4 => create().prop_map(Request::Create),
+        4 => path().prop_map(|path| Request::Delete { path, version: -1 }),
+        1 => path().prop_map(|path| Request::SetData { path, data: None, version: -1 }),
+        1 => vec(op, 2..4).prop_map(Request::Multi),
     ]
     .boxed()
 }
@@ -416,7 +460,7 @@ fn other() -> BoxedStrategy<Request> {
     ];
     prop_oneof![
         12 => auth,
-        3 => Just(Request::CloseSession),
+        6 => Just(Request::CloseSession),
         1 => Just(Request::Sasl),
         1 => any::<i32>().prop_map(|opcode| Request::Unknown { opcode }),
         3 => (select(opcodes), any::<bool>())

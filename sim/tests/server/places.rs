@@ -11,10 +11,12 @@ pub(crate) const SEEN_MOST: i64 = 10_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// Where nodes are; the root is first.
+    /// Where nodes are, or might be; the root is first.
     pub(crate) nodes: Vec<Text>,
     /// Where clients watch.
     pub(crate) watched: Vec<Text>,
+    /// What writes in flight are about.
+    pub(crate) in_flight: Vec<Text>,
     /// How far writes have got.
     pub(crate) zxid: i64,
 }
@@ -23,20 +25,28 @@ impl Places {
     pub(crate) fn of(state: &Expected) -> Self {
         let model = &state.model;
         Self {
-            nodes: model.nodes.keys().map(|path| path.as_str().into()).collect(),
+            nodes: match state.theme.narrow {
+                true => ["/", "/a", "/b"].map(Into::into).to_vec(),
+                false => model.nodes.keys().map(|path| path.as_str().into()).collect(),
+            },
             watched: model.watches.iter().map(|watch| watch.path.as_str().into()).collect(),
+            in_flight: state.in_flight(),
             zxid: model.zxid.0,
         }
     }
 
-    /// `@7/a` is child `a` of the seventh node, `*7` the seventh path that is watched, and `=7/x`
-    /// the node `x` of the seventh node's quota. Anything else is what it is.
+    /// `@7/a` is child `a` of the seventh node, `*7` the seventh path that is watched, `!7` the
+    /// seventh that a write in flight is about, and `=7/x` the node `x` of the seventh node's
+    /// quota. Anything else is what it is.
     fn find(&self, path: &Text) -> Text {
-        let Some(mark @ ('@' | '*' | '=')) = path.chars().next() else { return path.clone() };
+        let Some(mark @ ('@' | '*' | '!' | '=')) = path.chars().next() else { return path.clone() };
         let end = path.find('/').unwrap_or(path.len());
         let number: usize = path[1..end].parse().expect("a place is a number");
-        let list =
-            if mark == '*' && !self.watched.is_empty() { &self.watched } else { &self.nodes };
+        let list = match mark {
+            '*' if !self.watched.is_empty() => &self.watched,
+            '!' if !self.in_flight.is_empty() => &self.in_flight,
+            _ => &self.nodes,
+        };
         let (found, below) = (&list[number % list.len()], &path[end..]);
         let above = if mark == '=' { "/zookeeper/quota" } else { "" };
         match &**found {

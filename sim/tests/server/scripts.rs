@@ -4,7 +4,7 @@ use zoolab_core::acl::AclWish;
 use zoolab_core::request::{ConnectRequest, Create, CreateOp};
 use zoolab_core::{ConnId, Request, Settings, Timer, Xid};
 
-use crate::expected::{Expected, START, Step};
+use crate::expected::{Expected, START, Step, Theme};
 use crate::lab::{Lab, Look};
 
 const ALL: usize = usize::MAX;
@@ -18,7 +18,7 @@ fn play(steps: impl IntoIterator<Item = Step>) -> Lab {
         Step::Connect { conn, request },
         Step::Disk { count: ALL },
     ];
-    let mut expected = Expected::new(Settings::with_tick(2000), START, None);
+    let mut expected = Expected::new(Settings::with_tick(2000), Theme::default(), START, None);
     let mut lab = Lab::new(&expected);
     for step in opening.into_iter().chain(steps) {
         assert!(expected.can(&step), "{step:?}");

@@ -18,6 +18,7 @@ fn requests() -> impl Strategy<Value = Request> {
     let places = Places {
         nodes: texts(&["/", "/a", "/a/b", "/zookeeper", "/zookeeper/quota"]),
         watched: texts(&["/a", "/c"]),
+        in_flight: Vec::new(),
         zxid: 77,
     };
     generate::request().prop_map(move |request| places.resolve(request))
