@@ -100,7 +100,7 @@ impl<'a> Read<'a> {
         let node = self.readable(at, perms::READ)?;
         self.watch(watch, at, Interest::Children);
         let stat = with_stat.then(|| self.tree.stat(node));
-        Ok(Body::Children { names: node.children().cloned().collect(), stat })
+        Ok(Body::Children { names: node.child_names(), stat })
     }
 
     fn get_acl(&self, at: &str) -> Result<Body, Code> {
@@ -132,7 +132,7 @@ impl<'a> Read<'a> {
         let result = |op: &ReadOp| match op {
             ReadOp::GetChildren { path } => {
                 let node = self.readable(path, perms::READ)?;
-                Ok(OpResult::Children(node.children().cloned().collect()))
+                Ok(OpResult::Children(node.child_names()))
             }
             ReadOp::GetData { path } => {
                 let node = self.readable(path, perms::READ)?;

@@ -9,6 +9,7 @@
 mod acls;
 mod apply;
 mod arena;
+mod children;
 mod digest;
 mod index;
 mod node;
@@ -236,7 +237,7 @@ impl Tree {
                         .get(&session)
                         .is_some_and(|paths| paths.contains(node.key()));
                     assert!(listed, "{:?} is not among the ephemerals of {session}", node.key());
-                    assert_eq!(node.children().len(), 0, "ephemeral {:?} has children", node.key());
+                    assert_eq!(node.children_len(), 0, "ephemeral {:?} has children", node.key());
                 }
                 Owner::Container => assert!(self.containers.contains(node.key())),
                 Owner::Ttl(_) => assert!(self.ttls.contains(node.key())),

@@ -1,13 +1,13 @@
 //! One znode: its data, its stat, the names of its children.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, btree_set};
+use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
-use core::ops::Bound;
 
 use compact_str::CompactString;
 
 use super::acls::AclId;
+use super::children::Children;
 use super::digest::node_digest;
 use crate::Data;
 use crate::ids::{Millis, SessionId, Zxid};
@@ -148,8 +148,7 @@ pub struct Node {
     /// Invariant: the digest of key, data and stat.
     digest: u32,
     /// Boxed because most nodes have none.
-    #[expect(clippy::box_collection, reason = "one word instead of three in every leaf")]
-    children: Option<Box<BTreeSet<CompactString>>>,
+    children: Option<Box<Children>>,
 }
 
 const _: () = assert!(size_of::<Option<Node>>() == 128);
@@ -191,9 +190,14 @@ impl Node {
     }
 
     /// Names of its children, in order.
-    pub fn children(&self) -> btree_set::Iter<'_, CompactString> {
-        static NONE: BTreeSet<CompactString> = BTreeSet::new();
-        self.children.as_deref().unwrap_or(&NONE).iter()
+    pub fn children(&self) -> impl DoubleEndedIterator<Item = &CompactString> {
+        self.children.iter().flat_map(|children| children.iter())
+    }
+
+    /// All of them at once.
+    #[must_use]
+    pub fn child_names(&self) -> Vec<CompactString> {
+        self.children.as_ref().map_or_else(Vec::new, |children| children.to_vec())
     }
 
     /// How many children it has.
@@ -204,9 +208,7 @@ impl Node {
 
     /// The first child whose name comes after this one.
     pub(super) fn child_after(&self, name: &str) -> Option<&str> {
-        let rest = (Bound::Excluded(name), Bound::Unbounded);
-        let children = self.children.as_ref()?;
-        children.range::<str, _>(rest).next().map(CompactString::as_str)
+        self.children.as_ref()?.after(name).map(CompactString::as_str)
     }
 
     pub(super) fn reported(&self, extended_types: bool) -> Stat {
@@ -219,7 +221,7 @@ impl Node {
     }
 
     pub(super) fn add_child(&mut self, name: &str) {
-        self.children.get_or_insert_default().insert(name.into());
+        self.children.get_or_insert_default().insert(name);
     }
 
     pub(super) fn remove_child(&mut self, name: &str) {

@@ -119,7 +119,7 @@ impl TreeLevel {
                 Body::Data { data: node.data().clone(), stat: self.tree.stat(node) }
             }
             Request::GetChildren { path, .. } => {
-                let names = self.readable(path).children().cloned().collect();
+                let names = self.readable(path).child_names();
                 Body::Children { names, stat: None }
             }
             _ => return None,
