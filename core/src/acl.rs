@@ -138,6 +138,14 @@ impl AclList {
     }
 }
 
+/// Whether a client wishes what nearly all wish: that everybody may do everything.
+#[must_use]
+pub fn wishes_open(wishes: Option<&[AclWish]>) -> bool {
+    let Some([AclWish { perms, scheme, id }]) = wishes else { return false };
+    let (scheme, id) = (scheme.as_deref(), id.as_deref());
+    *perms == perms::ALL && scheme == Some("world") && id == Some("anyone")
+}
+
 /// Turns what a client wishes into what a node gets, or says why not.
 ///
 /// Follows `PrepRequestProcessor.fixupACL`: exact duplicates go first, `auth` becomes the
@@ -196,6 +204,18 @@ mod tests {
         let list = fix(Some(&[open.clone(), ip.clone(), open]), &[]).unwrap();
         assert_eq!(list.lines().len(), 2);
         assert_eq!(&*list.lines()[1].id.scheme, "ip");
+    }
+
+    #[test]
+    fn the_usual_wish_is_known_without_fixing_it() {
+        let open = [wish(31, "world", "anyone")];
+        assert!(wishes_open(Some(&open)));
+        assert_eq!(fix(Some(&open), &[]), Ok(AclList::open()));
+        for other in [wish(30, "world", "anyone"), wish(31, "ip", "anyone"), wish(31, "world", "")]
+        {
+            assert!(!wishes_open(Some(&[other])));
+        }
+        assert!(!wishes_open(None) && !wishes_open(Some(&[])));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::overlay::{Overlay, Savepoint, View};
-use crate::acl::{self, AclWish, Id, perms};
+use crate::acl::{self, AclList, AclWish, Id, perms};
 use crate::code::Code;
 use crate::config::Settings;
 use crate::ids::SessionId;
@@ -113,6 +113,13 @@ impl<'a> Prepare<'a> {
         if free || view.acl.lets(mask, asker.who) { Ok(()) } else { Err(Code::NoAuth) }
     }
 
+    fn fixed(&self, wishes: Option<&[AclWish]>, asker: Asker<'_>) -> Result<AclList, Code> {
+        if acl::wishes_open(wishes) {
+            return Ok(self.tree.open_acl().clone());
+        }
+        acl::fix(wishes, asker.who)
+    }
+
     fn put(&mut self, at: &str, view: View, before: u32) {
         self.overlay.put(self.stamp.zxid, at, view, before, &mut self.savepoint);
     }
@@ -136,7 +143,7 @@ impl<'a> Prepare<'a> {
         if !at.contains('/') || at.contains('\0') {
             return Err(Code::BadArguments);
         }
-        let acl = acl::fix(wish.acl.as_deref(), asker.who)?;
+        let acl = self.fixed(wish.acl.as_deref(), asker)?;
         let parent_key = path::parent(at).ok_or(Code::BadArguments)?;
         let mut parent = self.view(parent_key)?;
         self.permit(&parent, perms::CREATE, asker)?;
@@ -303,7 +310,7 @@ impl<'a> Prepare<'a> {
     ) -> Result<NodeChange, Code> {
         session(asker)?;
         path::validate(at)?;
-        let acl = acl::fix(acl, asker.who)?;
+        let acl = self.fixed(acl, asker)?;
         let mut node = self.view(at)?;
         self.permit(&node, perms::ADMIN, asker)?;
         same_version(version, node.stat.aversion)?;
@@ -446,7 +453,6 @@ fn deletable(at: &str) -> Result<&str, Code> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acl::AclList;
     use crate::ids::{Millis, Zxid};
     use crate::request::EventKind;
 

@@ -15,19 +15,45 @@ pub(super) struct Acls {
     lists: Vec<(AclList, u32)>,
     free: Vec<AclId>,
     ids: BTreeMap<AclList, AclId>,
+    /// The last one asked for. Nodes that are made one after the other tend to have the same.
+    recent: Option<AclId>,
+    /// Everybody may do everything, whether or not some node has it; to be shared.
+    open: AclList,
 }
 
 impl Acls {
-    pub(super) const fn new() -> Self {
-        Self { lists: Vec::new(), free: Vec::new(), ids: BTreeMap::new() }
+    pub(super) fn new() -> Self {
+        Self {
+            lists: Vec::new(),
+            free: Vec::new(),
+            ids: BTreeMap::new(),
+            recent: None,
+            open: AclList::open(),
+        }
+    }
+
+    pub(super) const fn open(&self) -> &AclList {
+        &self.open
     }
 
     /// Counts one more node with this ACL.
     pub(super) fn intern(&mut self, list: &AclList) -> AclId {
-        if let Some(&id) = self.ids.get(list) {
-            self.lists[id.0 as usize].1 += 1;
-            return id;
-        }
+        let known = match self.recent {
+            Some(id) if self.get(id) == list => Some(id),
+            Some(_) | None => self.ids.get(list).copied(),
+        };
+        let id = match known {
+            Some(id) => {
+                self.lists[id.0 as usize].1 += 1;
+                id
+            }
+            None => self.add(list),
+        };
+        self.recent = Some(id);
+        id
+    }
+
+    fn add(&mut self, list: &AclList) -> AclId {
         let entry = (list.clone(), 1);
         let id = match self.free.pop() {
             Some(id) => {
@@ -50,6 +76,7 @@ impl Acls {
         if *users == 0 {
             self.ids.remove(list);
             self.free.push(id);
+            self.recent.take_if(|recent| *recent == id);
         }
     }
 

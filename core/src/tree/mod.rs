@@ -113,6 +113,12 @@ impl Tree {
         self.acls.get(node.acl())
     }
 
+    /// The ACL that lets everybody do everything, to be shared by those who want it.
+    #[must_use]
+    pub const fn open_acl(&self) -> &AclList {
+        self.acls.open()
+    }
+
     /// A node's stat as clients see it.
     #[must_use]
     pub fn stat(&self, node: &Node) -> Stat {
