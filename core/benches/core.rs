@@ -12,11 +12,16 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use zoolab_core::acl::AclWish;
-use zoolab_core::request::{ConnectRequest, Create, CreateOp, Request, opcode};
+use zoolab_core::pipeline::Overlay;
+use zoolab_core::pipeline::prepare::{Asker, Prepare};
+use zoolab_core::request::{ConnectRequest, Create, CreateOp, Request, Stamp, opcode};
+use zoolab_core::tree::{Node, Tree};
+use zoolab_core::txn::Change;
 use zoolab_core::wire::jute::Writer;
 use zoolab_core::wire::{MAX_FRAME, decode_request, encode_event, encode_reply};
 use zoolab_core::{
-    Boot, ConnId, Input, Millis, Now, Output, Server, ServerId, Settings, Text, Xid,
+    Boot, ConnId, Input, Millis, Now, Output, Server, ServerId, SessionId, Settings, Text, Xid,
+    Zxid,
 };
 
 const NODES: usize = 10_000;
@@ -93,6 +98,53 @@ fn create(path: Text) -> Request {
     let anyone = AclWish { perms: 31, scheme: Some("world".into()), id: Some("anyone".into()) };
     let (op, acl) = (CreateOp::Create, Some(vec![anyone]));
     Request::Create(Create { op, path, data: data(), acl, flags: 0, ttl_ms: -1 })
+}
+
+/// `prepare` and `apply`, or a look-up, and nothing around them.
+fn tree(criterion: &mut Criterion) {
+    let settings = Settings::default();
+    let mut tree = Tree::new(settings.extended_types, 1);
+    let mut overlay = Overlay::new(&tree, 1);
+    let mut stamp = Stamp { zxid: Zxid::ZERO, time: NOW.wall };
+    let mut triggers = Vec::new();
+    let mut write = |tree: &mut Tree, request: &Request| {
+        stamp.zxid = stamp.zxid.next();
+        let asker = Asker { session: SessionId(1), who: &[], open: true };
+        let decided = Prepare::new(tree, &mut overlay, &settings, stamp).decide(asker, request);
+        let Some(Ok(Change::Node(change))) = decided else { panic!("{decided:?}") };
+        black_box(tree.apply(stamp, SessionId(1), &change, &mut triggers));
+        triggers.clear();
+        overlay.applied(stamp.zxid);
+    };
+    for number in 0..NODES {
+        write(&mut tree, &create(node(number)));
+    }
+    let mut next = 0;
+    let mut any = || {
+        next = (next + 7919) % NODES;
+        node(next)
+    };
+    let mut group = criterion.benchmark_group("tree");
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("get", |bench| {
+        bench.iter_batched(&mut any, |path| tree.get(&path).is_some(), BatchSize::SmallInput);
+    });
+    group.bench_function("children of the root", |bench| {
+        bench.iter(|| tree.get("/").map(Node::child_names));
+    });
+    group.bench_function("setData", |bench| {
+        let set = || Request::SetData { path: any(), data: data(), version: -1 };
+        bench.iter_batched(set, |request| write(&mut tree, &request), BatchSize::SmallInput);
+    });
+    group.bench_function("create and delete", |bench| {
+        let born = create("/fleeting".into());
+        let gone = Request::Delete { path: "/fleeting".into(), version: -1 };
+        bench.iter(|| {
+            write(&mut tree, &born);
+            write(&mut tree, &gone);
+        });
+    });
+    group.finish();
 }
 
 fn steps(criterion: &mut Criterion) {
@@ -190,5 +242,5 @@ fn bytes(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, steps, fan_out, bytes);
+criterion_group!(benches, tree, steps, fan_out, bytes);
 criterion_main!(benches);
