@@ -15,7 +15,7 @@ const WATCHERS: usize = 10_000;
 const RATES: [(&str, f64); 3] = [("setData", 1e6), ("create", 0.7e6), ("getData", 4e6)];
 /// Events per second, at least.
 const EVENTS: f64 = 10e6;
-/// How much more an operation may cost in the large tree than in the small one.
+/// How much more an operation may cost a server in the large tree than in the small one.
 const GROWTH: f64 = 2.5;
 /// Bytes for each node beyond path and data, at most.
 const NODE_BYTES: f64 = 250.0;
@@ -59,7 +59,7 @@ pub(super) fn compare(report: &Report) -> Vec<Bar> {
         }
     }
     for what in ["create", "delete", "setData", "getData", "exists", "getChildren", "multi"] {
-        if let Some(growth) = report.growth(Depth::Tree, what, SMALL, LARGE) {
+        if let Some(growth) = report.growth(Depth::Step, what, SMALL, LARGE) {
             bars.push(Bar::at_most(format!("growth of {what}"), GROWTH, growth));
         }
     }

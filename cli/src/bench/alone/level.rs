@@ -132,24 +132,12 @@ impl TreeLevel {
         node
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "a benchmark asks few of all requests")]
     fn write(&mut self, request: &Request) {
         self.stamp.zxid = self.stamp.zxid.next();
         let Self { tree, overlay, settings, stamp, who, .. } = self;
         let asker = Asker { session: SessionId(1), who, open: true };
-        let mut prepare = Prepare::new(tree, overlay, settings, *stamp);
-        let decided = match request {
-            Request::Create(wish) => prepare.create(asker, wish).map(Change::Node),
-            Request::Delete { path, version } => {
-                prepare.delete(asker, path, *version).map(Change::Node)
-            }
-            Request::Multi(ops) => prepare.multi(asker, ops),
-            Request::SetData { path, data, version } => {
-                prepare.set_data(asker, path, data, *version).map(Change::Node)
-            }
-            other => unreachable!("not asked by a benchmark: {other:?}"),
-        };
-        match decided {
+        let decided = Prepare::new(tree, overlay, settings, *stamp).decide(asker, request);
+        match decided.expect("what is no read is a write") {
             Ok(Change::Node(change)) => self.apply(&change),
             Ok(Change::Multi(changes)) => {
                 for change in &changes {
