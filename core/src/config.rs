@@ -1,8 +1,11 @@
 //! What an ensemble agrees on, and what one server is told at its start.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
+use core::num::NonZeroU32;
 
-use crate::ids::{Millis, ServerId};
+use crate::ids::{Millis, ServerId, Ticks};
+use crate::quorum::Quorum;
 
 /// What must be equal on all servers of an ensemble.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -126,4 +129,60 @@ pub struct Boot {
     /// Scatters look-up tables, so that nobody outside can make their entries collide. No
     /// behaviour depends on it.
     pub scatter: u64,
+}
+
+/// Who is in the ensemble, and how patient its members are. Equal on all of them.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Ensemble {
+    /// Who votes, and what is enough.
+    pub quorum: Quorum,
+    /// Who follows without a vote.
+    pub observers: BTreeSet<ServerId>,
+    /// How long connecting and synchronizing may take. Too short and a large snapshot never gets
+    /// across; too long and a dead candidate is waited for.
+    pub init_limit: Ticks,
+    /// How long a leader or a learner may be silent. Too short and a stutter costs an election;
+    /// too long and a dead one is waited for.
+    pub sync_limit: Ticks,
+    /// The largest counter that a leader proposes before it gives way to a new epoch. Only
+    /// tests have a reason to make it smaller.
+    pub counter_max: u32,
+    /// How many transactions a server keeps at hand for learners that lack some. Fewer, and more
+    /// learners need a snapshot.
+    pub recent: u32,
+    /// A snapshot after so many transactions; never if absent.
+    pub snapshot_every: Option<NonZeroU32>,
+    /// How many nodes go into a snapshot at once, between two transactions.
+    pub snapshot_nodes: NonZeroU32,
+    /// How many snapshots are kept.
+    pub snapshots_kept: NonZeroU32,
+    /// How many bytes of a snapshot are sent to a learner in one message.
+    pub snap_part_bytes: NonZeroU32,
+}
+
+impl Ensemble {
+    /// ZooKeeper's defaults for these voters.
+    #[must_use]
+    pub const fn new(quorum: Quorum) -> Self {
+        Self {
+            quorum,
+            observers: BTreeSet::new(),
+            init_limit: Ticks(10),
+            sync_limit: Ticks(5),
+            counter_max: u32::MAX - 1,
+            recent: 500,
+            snapshot_every: NonZeroU32::new(100_000),
+            snapshot_nodes: NonZeroU32::new(1000).expect("not zero"),
+            snapshots_kept: NonZeroU32::new(3).expect("not zero"),
+            snap_part_bytes: NonZeroU32::new(64 * 1024).expect("not zero"),
+        }
+    }
+
+    /// All members, in order.
+    #[must_use]
+    pub fn members(&self) -> BTreeSet<ServerId> {
+        let mut members = self.quorum.voters();
+        members.extend(&self.observers);
+        members
+    }
 }

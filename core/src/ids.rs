@@ -61,6 +61,12 @@ impl fmt::Display for Epoch {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ServerId(pub u8);
 
+impl fmt::Display for ServerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
 /// A session, for all servers. Zero is no session.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionId(pub i64);
@@ -80,6 +86,11 @@ impl fmt::Display for SessionId {
 /// input of a closed connection cannot be taken for another's.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ConnId(pub u64);
+
+/// One connection between two servers, for ever: numbers are not used again, so that nothing can
+/// arrive from a connection that was closed.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct LinkId(pub u64);
 
 /// A client's number for a request; the reply echoes it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]

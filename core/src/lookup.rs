@@ -14,6 +14,22 @@ pub struct Lookup<K, V> {
     map: HashMap<K, V, FixedState>,
 }
 
+/// What moves entries about in memory. No behaviour depends on it, so all of them are equal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scatter(pub(crate) u64);
+
+impl PartialEq for Scatter {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Scatter {}
+
+impl Hash for Scatter {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 impl<K: Eq + Hash + Ord, V> Lookup<K, V> {
     /// An empty one; `scatter` only moves entries about in memory.
     #[must_use]
@@ -70,6 +86,11 @@ impl<K: Eq + Hash + Ord, V> Lookup<K, V> {
         K: core::borrow::Borrow<Q>,
     {
         self.map.remove(key)
+    }
+
+    /// Nothing is left.
+    pub fn clear(&mut self) {
+        self.map.clear();
     }
 
     /// The value for a key, made if it is missing.

@@ -105,11 +105,16 @@ impl Quorum {
     /// Whether these servers are enough. Others than voters do not count.
     #[must_use]
     pub fn is_enough(&self, servers: &BTreeSet<ServerId>) -> bool {
+        self.is_enough_if(|server| servers.contains(&server))
+    }
+
+    /// Whether the servers of which this is true are enough.
+    #[must_use]
+    pub fn is_enough_if(&self, mut is: impl FnMut(ServerId) -> bool) -> bool {
         let (mut groups, mut won) = (0, 0);
         for group in &self.groups {
             let all: u64 = group.values().sum();
-            let here: u64 =
-                group.iter().filter(|(id, _)| servers.contains(id)).map(|(_, weight)| weight).sum();
+            let here: u64 = group.iter().filter(|(id, _)| is(**id)).map(|(_, weight)| weight).sum();
             groups += usize::from(all > 0);
             won += usize::from(here > all / 2);
         }

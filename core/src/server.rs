@@ -2,14 +2,25 @@
 //!
 //! ```text
 //!   Accepted -> Connect -> (CreateSession committed | session resumed) -> Request* -> closed
+//!
+//!   Draining -> Looking -+-> Leading ------------+-> Draining …
+//!                        +-> Joining -> Following +
 //! ```
 //!
-//! So far an ensemble has one member, which leads it from the start.
+//! Clients are served while it leads in broadcast, or follows. Leaving either ends all their
+//! connections.
 
 mod commit;
+mod drain;
+mod forward;
 mod handshake;
+mod lead;
+mod learn;
+mod look;
+mod snapshot;
 mod upkeep;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -19,18 +30,28 @@ use crate::Text;
 use crate::acl::Id;
 use crate::auth;
 use crate::code::Code;
-use crate::config::{Boot, Settings};
-use crate::ids::{ConnId, Now, SessionId, Xid, Zxid};
+use crate::config::{Boot, Ensemble, Settings};
+use crate::election::{Election, Notification};
+use crate::ids::{ConnId, Epoch, Now, ServerId, SessionId, Xid, Zxid};
 use crate::io::{Input, Output, Timer};
-use crate::lookup::Lookup;
-use crate::pipeline::prepare::{Asker, Prepare};
+use crate::lookup::{Lookup, Scatter};
+use crate::pipeline::prepare::{Asker, Prepare, is_write};
 use crate::pipeline::read::Read;
 use crate::pipeline::{Overlay, ahead};
+use crate::quorum::Quorum;
 use crate::request::{Body, Reply, Request, Stamp};
-use crate::session::{Sessions, Waiting};
+use crate::session::{Origin, Sessions, Waiting};
+use crate::storage::Saved;
+use crate::storage::snapshot::SnapshotWriter;
 use crate::tree::Tree;
+use crate::txn::Txn;
 use crate::watch::Watches;
-use crate::zab::Leader;
+use crate::zab::follower::Follower;
+use crate::zab::joining::Joining;
+use crate::zab::journal::Journal;
+use crate::zab::leader::Leader;
+use crate::zab::leading::{Leading, Phase};
+use crate::zab::recent::Recent;
 
 /// A client's connection.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -45,8 +66,9 @@ struct Connection {
 enum ConnState {
     /// Nothing said yet.
     Accepted,
-    /// The session is on its way to disk. What the client says meanwhile waits here.
-    Opening { read_only: Option<bool>, early: Vec<(Xid, Request)> },
+    /// The session is on its way to disk, or the leader is being asked about it. What the client
+    /// says meanwhile waits here.
+    Opening { read_only: Option<bool>, timeout_ms: i32, early: Vec<(Xid, Request)> },
     /// Serving this session.
     Open(SessionId),
 }
@@ -59,42 +81,139 @@ struct Asked {
     xid: Xid,
 }
 
+/// What a server is doing. Each variant owns exactly the state that makes sense while it lasts.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Role {
+    /// It has left what it was doing and waits for its disk, so that it votes for what it has.
+    Draining,
+    /// Learns without a vote of its own in what is proposed, or with one.
+    Following(Follower),
+    /// Gets what its leader has.
+    Joining(Box<Joining>),
+    /// Leads, or is about to.
+    Leading(Box<Leading>),
+    /// Looks for a leader.
+    Looking(Box<Election>),
+}
+
 /// One server, as a value.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Server {
     settings: Arc<Settings>,
+    ensemble: Arc<Ensemble>,
+    me: ServerId,
+    /// Whether it is an ensemble by itself, which never needs an election.
+    alone: bool,
     tree: Tree,
     overlay: Overlay,
     sessions: Sessions,
     watches: Watches,
-    leader: Leader,
     conns: Lookup<ConnId, Connection>,
     /// In order of their zxids.
     asked: VecDeque<Asked>,
     /// Newest transaction applied.
     zxid_last: Zxid,
+    role: Role,
+    journal: Journal,
+    /// In the log and not applied: leaving a role does not wait for commits.
+    unapplied: VecDeque<Arc<Txn>>,
+    recent: Recent,
+    /// The newest epoch this server has promised itself to, on disk.
+    accepted: Epoch,
+    /// The newest epoch whose history this server has, on disk.
+    current: Epoch,
+    /// The newest election round it took part in.
+    round: u64,
+    /// What it tells those who look for a leader, once it has found one.
+    vote: Option<Notification>,
+    /// Its disk was lost; until it has been given everything again it must not vote.
+    data_missing: bool,
+    /// Its log could not be cut where a leader wanted it; only a snapshot helps.
+    needs_snapshot: bool,
+    /// What is in memory is not what is on disk any more.
+    stale: Stale,
+    /// A snapshot in the making.
+    snapshot: Option<SnapshotWriter>,
+    /// Transactions applied since the last snapshot was begun.
+    since_snapshot: u32,
     /// A write failed: nothing is said any more.
     halted: bool,
+    scatter: Scatter,
+}
+
+/// Whether memory can be relied on.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Stale {
+    /// It is what the disk has, or is about to have.
+    No,
+    /// It is not, and the disk has to be read.
+    Yes,
+    /// The disk is being read.
+    Reading,
 }
 
 impl Server {
-    /// A server with nothing on disk, ready to serve.
+    /// A server with nothing on disk that is an ensemble by itself, ready to serve.
     #[must_use]
     pub fn recover(settings: Settings, boot: Boot, out: &mut Vec<Output>) -> Self {
-        let tree = Tree::new(settings.extended_types, boot.scatter);
-        let server = Self {
-            overlay: Overlay::new(&tree, boot.scatter),
+        let quorum = Quorum::of_one(boot.me);
+        let mut ensemble = Ensemble::new(quorum);
+        ensemble.snapshot_every = None;
+        ensemble.recent = 0;
+        let saved = Saved::blank(&settings, boot.scatter);
+        let (ensemble, settings) = (Arc::new(ensemble), Arc::new(settings));
+        let mut server = Self::new(ensemble, settings, boot, saved);
+        server.alone = true;
+        let leader = Leader::after(server.zxid_last, &server.ensemble.quorum);
+        server.role = Role::Leading(Box::new(Leading::in_phase(Phase::Broadcast(leader))));
+        server.arm_containers(out);
+        server
+    }
+
+    /// A member of an ensemble, as its disk has it. It looks for a leader, or for followers.
+    #[must_use]
+    pub fn member(
+        ensemble: Arc<Ensemble>,
+        settings: Arc<Settings>,
+        boot: Boot,
+        saved: Saved,
+        out: &mut Vec<Output>,
+    ) -> Self {
+        let mut server = Self::new(ensemble, settings, boot, saved);
+        server.drain(out);
+        server
+    }
+
+    fn new(ensemble: Arc<Ensemble>, settings: Arc<Settings>, boot: Boot, saved: Saved) -> Self {
+        let mut server = Self {
+            overlay: Overlay::new(&saved.tree, boot.scatter),
             sessions: Sessions::new(&settings, &boot),
             watches: Watches::new(boot.scatter),
-            leader: Leader::of_one(boot.me),
             conns: Lookup::new(boot.scatter),
             asked: VecDeque::new(),
-            zxid_last: Zxid::ZERO,
+            zxid_last: saved.zxid_last,
+            me: boot.me,
+            alone: false,
+            tree: Tree::new(settings.extended_types, boot.scatter),
+            role: Role::Draining,
+            journal: Journal::at(saved.zxid_last),
+            unapplied: VecDeque::new(),
+            recent: Recent::after(saved.zxid_snapshot, ensemble.recent),
+            accepted: saved.accepted_epoch,
+            current: saved.current_epoch,
+            round: 0,
+            vote: None,
+            data_missing: saved.is_blank,
+            needs_snapshot: false,
+            stale: Stale::No,
+            snapshot: None,
+            since_snapshot: 0,
             halted: false,
-            settings: Arc::new(settings),
-            tree,
+            scatter: Scatter(boot.scatter),
+            settings,
+            ensemble,
         };
-        server.arm_containers(out);
+        server.restore(saved);
         server
     }
 
@@ -108,17 +227,34 @@ impl Server {
                 let who = Arc::new([auth::ip_id(address)]);
                 let fresh = Connection { address, who, state: ConnState::Accepted };
                 assert!(self.conns.insert(conn, fresh).is_none(), "{conn:?} is in use");
+                if !self.is_serving() {
+                    self.close(conn, out);
+                }
             }
             Input::Connect { conn, request } => self.on_connect(now, conn, request, out),
             Input::Disconnected { conn } => self.forget(conn),
+            Input::Linked { link, peer, dialled } => self.on_linked(link, peer, dialled, out),
+            Input::Message { link, message } => self.on_message(now, link, message, out),
             Input::Persisted(token) => self.on_persisted(now, token, out),
-            Input::PersistFailed(token) => {
-                self.halted = true;
-                out.push(Output::Halt { token });
-            }
+            Input::PersistFailed(token) => self.on_persist_failed(token, out),
+            Input::Reloaded(saved) => self.on_reloaded(now, *saved, out),
             Input::Request { conn, xid, request } => self.on_request(now, conn, xid, request, out),
-            Input::Timeout(Timer::Containers) => self.on_containers(now, out),
-            Input::Timeout(Timer::Sessions) => self.on_sessions(now, out),
+            Input::Timeout(timer) => self.on_timeout(now, timer, out),
+            Input::Told { from, notification } => self.on_told(now, from, notification, out),
+            Input::Unlinked { link, peer } => self.on_unlinked(link, peer, out),
+        }
+    }
+
+    fn on_timeout(&mut self, now: Now, timer: Timer, out: &mut Vec<Output>) {
+        match timer {
+            Timer::Containers => self.on_containers(now, out),
+            Timer::Establish => self.on_establish(out),
+            Timer::HalfTick => self.on_half_tick(out),
+            Timer::Redial => self.on_redial(out),
+            Timer::Resend => self.on_resend(out),
+            Timer::Sessions => self.on_sessions(now, out),
+            Timer::Settle => self.on_settle(out),
+            Timer::Silent => self.on_silent(out),
         }
     }
 
@@ -169,14 +305,13 @@ impl Server {
             self.close(conn, out);
             return;
         }
-        let asker = Asker { session, who: &who, open: self.sessions.is_open(session) };
-        let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
-        let mut prepare = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp);
-        if let Some(decided) = prepare.decide(asker, &request) {
-            if request == Request::CloseSession {
-                self.sessions.mark_closing(session);
-            }
-            self.propose(now, session, Some((conn, xid)), decided, out);
+        if matches!(self.role, Role::Following(_)) && self.forward(conn, xid, &request, &who, out) {
+            return;
+        }
+        if is_write(&request) {
+            let live = self.sessions.live_mut(session).expect("touched just now");
+            live.origin = Some(Origin::Here);
+            self.decide(now, session, xid, Some(conn), &request, &who, out);
             return;
         }
         let live = self.sessions.live_mut(session).expect("touched just now");
@@ -185,6 +320,30 @@ impl Server {
         } else {
             live.waiting.push_back(Waiting::Read { conn, xid, request, who });
         }
+    }
+
+    /// Decides a write and proposes what comes of it. `conn` waits for the answer, if it is one
+    /// of this server's.
+    #[expect(clippy::too_many_arguments, reason = "a request is what it is, who asks and where")]
+    fn decide(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        xid: Xid,
+        conn: Option<ConnId>,
+        request: &Request,
+        who: &[Id],
+        out: &mut Vec<Output>,
+    ) {
+        let Some(zxid) = self.next_zxid(out) else { return };
+        let asker = Asker { session, who, open: self.sessions.is_open(session) };
+        let stamp = Stamp { zxid, time: now.wall };
+        let mut prepare = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp);
+        let decided = prepare.decide(asker, request).expect("only writes come here");
+        if *request == Request::CloseSession {
+            self.sessions.mark_closing(session);
+        }
+        self.propose(stamp, session, xid, conn, decided, out);
     }
 
     /// Identities hold from here on, also for requests that are already waiting behind others:
@@ -332,7 +491,72 @@ impl Server {
     /// How many proposals are not yet committed.
     #[must_use]
     pub fn outstanding(&self) -> usize {
-        self.leader.outstanding()
+        self.leader().map_or(0, Leader::outstanding)
+    }
+
+    /// Whether clients are served.
+    #[must_use]
+    pub fn is_serving(&self) -> bool {
+        match &self.role {
+            Role::Following(_) => true,
+            Role::Leading(leading) => leading.leader().is_some(),
+            Role::Draining | Role::Joining(_) | Role::Looking(_) => false,
+        }
+    }
+
+    /// Whether it leads and serves.
+    #[must_use]
+    pub fn is_leading(&self) -> bool {
+        self.leader().is_some()
+    }
+
+    /// The epochs on its disk: promised, and had.
+    #[must_use]
+    pub const fn epochs(&self) -> (Epoch, Epoch) {
+        (self.accepted, self.current)
+    }
+
+    /// What it is doing, in one word.
+    #[must_use]
+    pub fn doing(&self) -> &'static str {
+        match &self.role {
+            _ if self.halted => "halted",
+            Role::Draining => "draining",
+            Role::Following(_) if self.ensemble.observers.contains(&self.me) => "observing",
+            Role::Following(_) => "following",
+            Role::Joining(_) => "joining",
+            Role::Leading(leading) => match leading.phase {
+                Phase::Broadcast(_) => "leading",
+                Phase::Discovery(_) => "discovering",
+                Phase::Establishing(_) => "establishing",
+            },
+            Role::Looking(_) => "looking",
+        }
+    }
+
+    /// Whom it follows, or is about to; itself if it leads.
+    #[must_use]
+    pub fn following(&self) -> Option<ServerId> {
+        match &self.role {
+            Role::Following(follower) => Some(follower.leader),
+            Role::Joining(joining) => Some(joining.leader),
+            Role::Leading(_) => Some(self.me),
+            Role::Draining | Role::Looking(_) => None,
+        }
+    }
+
+    fn leader(&self) -> Option<&Leader> {
+        match &self.role {
+            Role::Leading(leading) => leading.leader(),
+            Role::Draining | Role::Following(_) | Role::Joining(_) | Role::Looking(_) => None,
+        }
+    }
+
+    fn leading_mut(&mut self) -> Option<&mut Leading> {
+        match &mut self.role {
+            Role::Leading(leading) => Some(leading),
+            Role::Draining | Role::Following(_) | Role::Joining(_) | Role::Looking(_) => None,
+        }
     }
 
     /// Checks everything that must always be so. Goes through everything: for tests and
@@ -346,7 +570,8 @@ impl Server {
         self.sessions.assert_invariants();
         self.watches.assert_invariants();
         for (session, _) in self.tree.ephemerals() {
-            assert!(self.sessions.live(session).is_some(), "{session} left ephemerals behind");
+            let known = self.sessions.table().contains_key(&session);
+            assert!(known, "{session} left ephemerals behind");
         }
         for (conn, _) in self.watches.by_conn() {
             assert!(self.conns.contains(&conn), "{conn:?} left watches behind");

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use crate::acl::Id;
 use crate::config::{Boot, Settings};
-use crate::ids::{ConnId, Millis, Now, SessionId, Ticks, Xid, Zxid};
+use crate::ids::{ConnId, LinkId, Millis, Now, SessionId, Ticks, Xid, Zxid};
 use crate::io::{Output, Timer};
 use crate::lookup::Lookup;
 use crate::request::Request;
@@ -25,23 +25,40 @@ use crate::request::Request;
 pub(crate) enum Waiting {
     /// To be answered when the session's earlier writes have been.
     Read { conn: ConnId, xid: Xid, request: Request, who: alloc::sync::Arc<[Id]> },
-    /// Proposed, not yet applied.
+    /// Forwarded to the leader, not yet applied.
+    Forwarded { conn: ConnId, xid: Xid },
+    /// A sync that the leader was asked for.
+    Sync { conn: ConnId, xid: Xid, request: Request },
+    /// Proposed here, not yet applied.
     Write(Zxid),
 }
 
-/// What the server that expires sessions knows of one.
+/// Where a session's requests come from, as the leader sees it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Origin {
+    /// A client of the leader itself.
+    Here,
+    /// A learner, by its connection: one that comes back is another origin.
+    Learner(LinkId),
+}
+
+/// What a server knows of a session beyond what all servers know: the leader of every one, a
+/// learner of those that it serves.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Live {
     /// As agreed on its newest connection.
     pub(crate) timeout_ms: i32,
-    /// The tick at whose beginning it expires. Invariant: its bucket holds the session.
-    deadline: u64,
+    /// The tick at whose beginning it expires, if this server watches over that. Invariant: its
+    /// bucket holds the session.
+    deadline: Option<u64>,
     /// Set when its end has been decided; nothing more is taken from it.
     pub(crate) closing: bool,
     /// Where it is served, if its connection is here and up.
     pub(crate) conn: Option<ConnId>,
     /// Unanswered requests in order. Invariant: begins with a write if not empty.
     pub(crate) waiting: VecDeque<Waiting>,
+    /// Who may act for it; set by whoever did first, or came last.
+    pub(crate) origin: Option<Origin>,
 }
 
 /// All sessions.
@@ -55,6 +72,8 @@ pub struct Sessions {
     buckets: BTreeMap<u64, BTreeSet<SessionId>>,
     /// The tick the timer stands at. Invariant: no bucket is earlier.
     armed: Option<u64>,
+    /// Heard from since the leader was last told, with their timeouts; only on learners.
+    touched: BTreeMap<SessionId, i32>,
 }
 
 impl Sessions {
@@ -66,6 +85,82 @@ impl Sessions {
             live: Lookup::new(boot.scatter),
             buckets: BTreeMap::new(),
             armed: None,
+            touched: BTreeMap::new(),
+        }
+    }
+
+    /// The sessions are these, by what is on disk or in a snapshot.
+    pub(crate) fn restore(&mut self, table: BTreeMap<SessionId, i32>) {
+        self.forget_all();
+        self.table = table;
+    }
+
+    /// All open sessions, as snapshots have them.
+    pub(crate) const fn table(&self) -> &BTreeMap<SessionId, i32> {
+        &self.table
+    }
+
+    /// The same, to be changed by transactions that nobody waits for.
+    pub(crate) const fn table_mut(&mut self) -> &mut BTreeMap<SessionId, i32> {
+        &mut self.table
+    }
+
+    /// This server serves nobody any more, and watches over nobody.
+    pub(crate) fn forget_all(&mut self) {
+        self.live.clear();
+        self.buckets.clear();
+        self.armed = None;
+        self.touched.clear();
+    }
+
+    /// From now on this server watches over all sessions. Each gets its full time, for nobody
+    /// knows when it was last heard from.
+    pub(crate) fn watch_over_all(&mut self, now: Now, out: &mut Vec<Output>) {
+        self.forget_all();
+        for (id, timeout_ms) in self.list() {
+            self.track(now, id, timeout_ms, out);
+        }
+    }
+
+    /// Serves a session that the leader watches over.
+    pub(crate) fn serve(&mut self, id: SessionId, timeout_ms: i32, conn: ConnId) {
+        let (waiting, conn) = (VecDeque::new(), Some(conn));
+        let (deadline, closing, origin) = (None, false, None);
+        self.live.insert(id, Live { timeout_ms, deadline, closing, conn, waiting, origin });
+    }
+
+    /// Heard from since the last time this was asked.
+    pub(crate) fn take_touched(&mut self) -> Vec<(SessionId, i32)> {
+        core::mem::take(&mut self.touched).into_iter().collect()
+    }
+
+    /// The connection and number of the request that has been applied, if it was forwarded by
+    /// this server and is the next to be answered.
+    pub(crate) fn forwarded(&mut self, id: SessionId, cxid: Xid) -> Option<(ConnId, Xid)> {
+        let live = self.live.get_mut(&id)?;
+        match live.waiting.front() {
+            Some(Waiting::Forwarded { conn, xid }) if *xid == cxid => {
+                let asked = (*conn, *xid);
+                live.waiting.pop_front();
+                Some(asked)
+            }
+            Some(
+                Waiting::Forwarded { .. }
+                | Waiting::Read { .. }
+                | Waiting::Sync { .. }
+                | Waiting::Write(_),
+            )
+            | None => None,
+        }
+    }
+
+    /// The sync that has been answered by the leader, if it is the next to be answered.
+    pub(crate) fn synced(&mut self, id: SessionId) -> Option<(ConnId, Xid, Request)> {
+        let live = self.live.get_mut(&id)?;
+        let is_sync = |waiting: &mut Waiting| matches!(waiting, Waiting::Sync { .. });
+        match live.waiting.pop_front_if(is_sync)? {
+            Waiting::Sync { conn, xid, request } => Some((conn, xid, request)),
+            Waiting::Forwarded { .. } | Waiting::Read { .. } | Waiting::Write(_) => None,
         }
     }
 
@@ -110,7 +205,9 @@ impl Sessions {
     ) {
         let deadline = self.deadline(now.steady, timeout_ms);
         let waiting = VecDeque::new();
-        let live = Live { timeout_ms, deadline, closing: false, conn: None, waiting };
+        let (closing, conn, origin) = (false, None, None);
+        let due = Some(deadline);
+        let live = Live { timeout_ms, deadline: due, closing, conn, waiting, origin };
         assert!(self.live.insert(id, live).is_none(), "session {id} was tracked already");
         self.buckets.entry(deadline).or_default().insert(id);
         self.arm(now, out);
@@ -122,9 +219,13 @@ impl Sessions {
         if live.closing {
             return false;
         }
+        let Some(before) = live.deadline else {
+            self.touched.insert(id, live.timeout_ms);
+            return true;
+        };
         let deadline = deadline(tick_ms, now.steady, live.timeout_ms);
-        if deadline != live.deadline {
-            let before = core::mem::replace(&mut live.deadline, deadline);
+        if deadline != before {
+            live.deadline = Some(deadline);
             let bucket = self.buckets.get_mut(&before).expect("a live session is in its bucket");
             bucket.remove(&id);
             if bucket.is_empty() {
@@ -142,13 +243,13 @@ impl Sessions {
         now: Now,
         id: SessionId,
         timeout_ms: i32,
-        conn: ConnId,
+        conn: Option<ConnId>,
         out: &mut Vec<Output>,
     ) -> bool {
         match self.live.get_mut(&id) {
             Some(live) if !live.closing => {
                 live.timeout_ms = timeout_ms;
-                live.conn = Some(conn);
+                live.conn = conn;
             }
             Some(_) | None => return false,
         }
@@ -186,10 +287,12 @@ impl Sessions {
     pub(crate) fn closed(&mut self, id: SessionId) -> Option<Live> {
         self.table.remove(&id);
         let live = self.live.remove(&id)?;
-        if let Some(bucket) = self.buckets.get_mut(&live.deadline) {
+        if let Some(deadline) = live.deadline
+            && let Some(bucket) = self.buckets.get_mut(&deadline)
+        {
             bucket.remove(&id);
             if bucket.is_empty() {
-                self.buckets.remove(&live.deadline);
+                self.buckets.remove(&deadline);
             }
         }
         Some(live)
@@ -229,8 +332,10 @@ impl Sessions {
 
     pub(crate) fn assert_invariants(&self) {
         for (id, live) in self.live.sorted() {
-            let listed = self.buckets.get(&live.deadline).is_some_and(|ids| ids.contains(id));
-            assert!(live.closing || listed, "session {id} is in no bucket");
+            if let Some(deadline) = live.deadline {
+                let listed = self.buckets.get(&deadline).is_some_and(|ids| ids.contains(id));
+                assert!(live.closing || listed, "session {id} is in no bucket");
+            }
             let first = live.waiting.front();
             assert!(!matches!(first, Some(Waiting::Read { .. })), "a read waits for nothing");
         }

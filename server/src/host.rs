@@ -307,7 +307,13 @@ impl Host {
             Output::Persist { token, persist } => {
                 match persist {
                     Persist::Append(txn) => self.note(occasion, &txn),
-                    Persist::Sync => {}
+                    Persist::Sync
+                    | Persist::Epoch { .. }
+                    | Persist::Install { .. }
+                    | Persist::Purge { .. }
+                    | Persist::SnapshotBegin { .. }
+                    | Persist::SnapshotMore { .. }
+                    | Persist::Truncate { .. } => {}
                 }
                 self.persisted.push_back(token);
             }
@@ -318,6 +324,14 @@ impl Host {
                     occasion.ring(conn, client, bells);
                 }
             }
+            Output::Note(_) => {}
+            Output::Dial { .. }
+            | Output::Disarm { .. }
+            | Output::HangUp { .. }
+            | Output::Reload
+            | Output::Send { .. }
+            | Output::Tell { .. }
+            | Output::Wake { .. } => unreachable!("an ensemble of one has no peers"),
         }
     }
 

@@ -113,6 +113,14 @@ impl Desk {
                 Output::Reply { conn, reply } => {
                     self.put(conn, |bytes| wire::encode_reply(&reply, bytes));
                 }
+                Output::Dial { .. }
+                | Output::Disarm { .. }
+                | Output::HangUp { .. }
+                | Output::Note(_)
+                | Output::Reload
+                | Output::Send { .. }
+                | Output::Tell { .. }
+                | Output::Wake { .. } => panic!("an ensemble of one has no peers: {output:?}"),
             }
         }
     }

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 
 pub use ballot::{Ballot, Notification, Stance};
 
-use crate::ids::{ServerId, Zxid};
+use crate::ids::{Epoch, ServerId, Zxid};
 use crate::quorum::Quorum;
 
 /// How long nothing better must come before a round ends.
@@ -125,13 +125,18 @@ impl Election {
         Some(Notification { stance: Stance::Looking, ballot, round: self.round })
     }
 
+    /// Whoever has no vote asks instead: its word counts for nothing, and is answered.
     fn announce(&mut self, out: &mut Vec<Wish>) {
-        let Some(notification) = self.notification() else { return };
+        let vote = self.notification();
+        let (leader, zxid) = (self.me, Zxid::NONE);
+        let ballot = Ballot { epoch: Epoch(0), zxid, leader };
+        let question = Notification { stance: Stance::Looking, ballot, round: self.round };
+        let notification = vote.unwrap_or(question);
         for to in self.quorum.voters() {
-            if to == self.me {
-                self.votes.insert(to, notification);
-            } else {
+            if to != self.me {
                 out.push(Wish::Tell { to, notification });
+            } else if vote.is_some() {
+                self.votes.insert(to, notification);
             }
         }
     }
@@ -248,7 +253,6 @@ impl Election {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::Epoch;
     use alloc::collections::VecDeque;
 
     fn ballot(leader: u8, epoch: u32, counter: i64) -> Ballot {
@@ -351,7 +355,11 @@ mod tests {
         let mut out = Vec::new();
         let lost = Ballot { zxid: Zxid::NONE, ..ballot(1, 0, 0) };
         let mut election = Election::begin(ServerId(1), three(), 0, Some(lost), &mut out);
-        assert!(!out.iter().any(|wish| matches!(wish, Wish::Tell { .. })));
+        let votes = |wish: &Wish| match wish {
+            Wish::Tell { notification, .. } => notification.ballot.zxid != Zxid::NONE,
+            Wish::Resend { .. } | Wish::Settle { .. } => false,
+        };
+        assert!(!out.iter().any(votes), "it only asks");
         election.hear(ServerId(2), vote(ballot(2, 1, 1), 5), &mut out);
         assert_eq!(election.notification(), None);
         let decided = |stance| Notification { stance, ballot: ballot(3, 1, 1), round: 2 };

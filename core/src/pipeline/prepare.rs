@@ -18,6 +18,41 @@ use crate::tree::{Owner, RESERVED, StoredStat, Tree};
 use crate::txn::{Change, NodeChange, NodeKind, SubChange};
 use crate::{Data, Text, path};
 
+/// Whether a request takes a place in the order of all writes, so that only a leader can decide
+/// it.
+#[must_use]
+pub const fn is_write(request: &Request) -> bool {
+    match request {
+        Request::CloseSession
+        | Request::Create(_)
+        | Request::CreateNowhere { .. }
+        | Request::Delete { .. }
+        | Request::Multi(_)
+        | Request::Reconfig { .. }
+        | Request::SetAcl { .. }
+        | Request::SetData { .. } => true,
+        Request::Unreadable { opcode, whole } => takes_a_place(*opcode, *whole),
+        Request::AddWatch { .. }
+        | Request::Auth { .. }
+        | Request::CheckWatches { .. }
+        | Request::Exists { .. }
+        | Request::GetAcl { .. }
+        | Request::GetAllChildrenNumber { .. }
+        | Request::GetChildren { .. }
+        | Request::GetData { .. }
+        | Request::GetEphemerals { .. }
+        | Request::MultiRead(_)
+        | Request::MultiReadBroken(_)
+        | Request::Ping
+        | Request::RemoveWatches { .. }
+        | Request::Sasl
+        | Request::SetWatches(_)
+        | Request::Sync { .. }
+        | Request::Unknown { .. }
+        | Request::WhoAmI => false,
+    }
+}
+
 /// Who asks, as of when the request was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {

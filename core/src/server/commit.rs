@@ -1,72 +1,126 @@
 //! From decided to applied and answered: proposing, committing, applying.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Asked, Server};
+use super::{Asked, Role, Server};
 use crate::acl::{AclList, perms};
 use crate::code::Code;
-use crate::ids::{ConnId, Now, SessionId, Token, Xid, Zxid};
+use crate::ids::{ConnId, Now, SessionId, Xid, Zxid};
 use crate::io::Output;
+use crate::note::{Branch, Note, Why};
 use crate::request::{Body, CreateOp, OpResult, Reply, Stamp};
 use crate::session::Waiting;
+use crate::storage::log::follows;
 use crate::tree::{Done, Trigger};
 use crate::txn::{Change, NodeChange, SubChange, Txn};
+use crate::zab::Message;
+use crate::zab::leading::{Leading, Phase};
+use crate::zab::learner::Stage;
 
 impl Server {
-    /// Gives what was decided its place in the order of all writes.
+    /// The place of the next proposal. None if the epoch has no more: then this server has
+    /// stepped down.
+    pub(super) fn next_zxid(&mut self, out: &mut Vec<Output>) -> Option<Zxid> {
+        let zxid = self.leader()?.proposed();
+        if zxid.counter() >= self.ensemble.counter_max && !self.alone {
+            out.push(Output::Note(Note::Reached(Branch::Rollover)));
+            self.look(Why::Rollover, out);
+            return None;
+        }
+        Some(zxid.next())
+    }
+
+    /// Gives what was decided its place in the order of all writes, which is the next one.
     pub(super) fn propose(
         &mut self,
-        now: Now,
+        stamp: Stamp,
         session: SessionId,
-        asked: Option<(ConnId, Xid)>,
+        cxid: Xid,
+        conn: Option<ConnId>,
         decided: Result<Change, Code>,
         out: &mut Vec<Output>,
     ) {
-        let zxid = self.leader.next_zxid();
         let (change, digest) = match decided {
             Ok(change) => (change, Some(self.overlay.digest())),
             Err(code) => (Change::Error(code), None),
         };
-        let mut cxid = Xid::default();
-        if let Some((conn, xid)) = asked {
-            cxid = xid;
-            self.asked.push_back(Asked { zxid, conn, xid });
+        let zxid = stamp.zxid;
+        if let Some(conn) = conn {
+            self.asked.push_back(Asked { zxid, conn, xid: cxid });
             if let Some(live) = self.sessions.live_mut(session) {
                 live.waiting.push_back(Waiting::Write(zxid));
             }
         }
-        let stamp = Stamp { zxid, time: now.wall };
-        self.leader.propose(Txn { stamp, session, cxid, change, digest }, out);
+        let txn = Arc::new(Txn { stamp, session, cxid, change, digest });
+        let Role::Leading(leading) = &mut self.role else { panic!("only a leader proposes") };
+        let tick = leading.tick();
+        let Leading { learners, phase: Phase::Broadcast(leader), .. } = &mut **leading else {
+            panic!("only a leader in broadcast proposes");
+        };
+        leader.propose(Arc::clone(&txn));
+        if !self.alone {
+            out.push(Output::Note(Note::Proposed(Arc::clone(&txn))));
+            for learner in learners.iter_mut() {
+                if learner.stage >= Stage::Syncing && !learner.observer {
+                    learner.owes.get_or_insert((zxid, tick));
+                    let message = Message::Proposal(Arc::clone(&txn));
+                    out.push(Output::Send { link: learner.link, message });
+                }
+            }
+        }
+        self.journal.append(&txn, out);
     }
 
-    pub(super) fn on_persisted(&mut self, now: Now, token: Token, out: &mut Vec<Output>) {
-        self.leader.persisted(token, out);
-        while let Some(txn) = self.leader.commit() {
-            self.commit(now, &txn, out);
+    /// Commits whatever a quorum has.
+    pub(super) fn commit_ready(&mut self, now: Now, out: &mut Vec<Output>) {
+        while let Role::Leading(leading) = &mut self.role
+            && let Some(txn) =
+                leading.leader_mut().and_then(|leader| leader.commit(&self.ensemble.quorum))
+        {
+            let zxid = txn.stamp.zxid;
+            if !self.alone {
+                out.push(Output::Note(Note::Committed(zxid)));
+                let inform = Message::Inform(Arc::clone(&txn));
+                leading.learners.broadcast(&Message::Commit(zxid), Some(&inform), out);
+            }
+            if let Some(leader) = leading.leader_mut() {
+                while let Some(link) = leader.synced(zxid) {
+                    out.push(Output::Send { link, message: Message::Synced });
+                }
+            }
+            self.commit(now, txn, out);
         }
     }
 
     /// Applies a transaction: events first, then the answer, then what waited for it.
-    fn commit(&mut self, now: Now, txn: &Txn, out: &mut Vec<Output>) {
-        assert_eq!(txn.stamp.zxid, self.zxid_last.next(), "commits leave no gap");
-        self.zxid_last = txn.stamp.zxid;
-        let result = self.apply(txn, out);
-        self.overlay.applied(txn.stamp.zxid);
+    pub(super) fn commit(&mut self, now: Now, txn: Arc<Txn>, out: &mut Vec<Output>) {
+        let zxid = txn.stamp.zxid;
+        assert!(self.alone || follows(self.zxid_last, zxid), "{zxid} after {}", self.zxid_last);
+        self.zxid_last = zxid;
+        let result = self.apply(&txn, out);
+        self.overlay.applied(zxid);
         if let Some(digest) = txn.digest {
-            assert_eq!(self.tree.digest(), digest, "{} is not as was decided", txn.stamp.zxid);
+            assert_eq!(self.tree.digest(), digest, "{zxid} is not as was decided");
         }
-        let asked = self.asked.pop_front_if(|asked| asked.zxid == txn.stamp.zxid);
+        if !self.alone {
+            let digest = self.tree.digest();
+            out.push(Output::Note(Note::Applied { txn: Arc::clone(&txn), digest }));
+        }
+        let asked = self.asked.pop_front_if(|asked| asked.zxid == zxid);
+        let asked = asked.map(|asked| (asked.conn, asked.xid));
+        let asked = asked.or_else(|| self.sessions.forwarded(txn.session, txn.cxid));
         match &txn.change {
             Change::CreateSession { timeout_ms } => {
                 self.sessions.opened(txn.session, *timeout_ms);
-                self.written(txn.session, txn.stamp.zxid);
-                if let Some(asked) = asked {
-                    self.session_opened(now, asked.conn, txn.session, out);
+                self.written(txn.session, zxid);
+                if let Some((conn, _)) = asked {
+                    self.session_opened(now, conn, txn.session, out);
                 }
                 self.read_on(txn.session, out);
             }
             Change::CloseSession { .. } => {
-                if let Some(Asked { conn, xid, zxid }) = asked {
+                if let Some((conn, xid)) = asked {
                     self.reply(conn, Reply { xid, zxid, err: None, body: Body::None }, out);
                 }
                 let live = self.sessions.closed(txn.session);
@@ -75,8 +129,8 @@ impl Server {
                 }
             }
             Change::Error(_) | Change::Multi(_) | Change::Node(_) => {
-                self.written(txn.session, txn.stamp.zxid);
-                if let Some(Asked { conn, xid, zxid }) = asked {
+                self.written(txn.session, zxid);
+                if let Some((conn, xid)) = asked {
                     let (err, body) = match result {
                         Ok(body) => (None, body),
                         Err(code) => (Some(code), Body::None),
@@ -86,7 +140,12 @@ impl Server {
                 self.read_on(txn.session, out);
             }
         }
+        if !self.alone {
+            self.recent.push(txn);
+            self.snapshot_if_due(out);
+        }
     }
+
     fn apply(&mut self, txn: &Txn, out: &mut Vec<Output>) -> Result<Body, Code> {
         match &txn.change {
             Change::CreateSession { .. } => Ok(Body::None),

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::{ConnState, Server};
+use super::{ConnState, Role, Server};
 use crate::config::Settings;
 use crate::ids::{ConnId, Now, SessionId, Xid};
 use crate::io::Output;
-use crate::request::{ConnectRequest, ConnectResponse, Request};
-use crate::session::password;
+use crate::request::{ConnectRequest, ConnectResponse, Request, Stamp};
+use crate::session::{Origin, password};
 use crate::txn::Change;
 
 impl Server {
@@ -20,10 +20,12 @@ impl Server {
     ) {
         let ConnectRequest { last_zxid_seen, timeout_ms, session, password: shown, read_only } =
             request;
+        let is_serving = self.is_serving();
         let Some(connection) = self.conns.get_mut(&conn) else { return };
         // A client that has seen more than we have would be sent back in time. A second first
         // frame is no first frame.
-        if last_zxid_seen > self.zxid_last || connection.state != ConnState::Accepted {
+        let is_first = connection.state == ConnState::Accepted;
+        if last_zxid_seen > self.zxid_last || !is_first || !is_serving {
             self.close(conn, out);
             return;
         }
@@ -31,7 +33,7 @@ impl Server {
             *self.settings;
         let timeout_ms = timeout_ms.clamp(min, max);
         if session == SessionId::NONE {
-            connection.state = ConnState::Opening { read_only, early: Vec::new() };
+            connection.state = ConnState::Opening { read_only, timeout_ms, early: Vec::new() };
             self.open_session(now, conn, timeout_ms, out);
             return;
         }
@@ -40,25 +42,67 @@ impl Server {
         if let Some(other) = self.sessions.live(session).and_then(|live| live.conn) {
             self.close(other, out);
         }
-        let known = shown.as_deref() == Some(&password(session)[..])
-            && self.sessions.resume(now, session, timeout_ms, conn, out);
-        if !known {
-            let response = ConnectResponse::expired(read_only.map(|_| false));
-            out.push(Output::Connected { conn, response });
-            self.close(conn, out);
+        let proven = shown.as_deref() == Some(&password(session)[..]);
+        if proven && matches!(self.role, Role::Following(_)) {
+            if let Some(connection) = self.conns.get_mut(&conn) {
+                connection.state = ConnState::Opening { read_only, timeout_ms, early: Vec::new() };
+            }
+            self.revalidate(session, timeout_ms, conn, out);
             return;
+        }
+        if !proven || !self.sessions.resume(now, session, timeout_ms, Some(conn), out) {
+            return self.expired(conn, read_only, out);
+        }
+        if let Some(live) = self.sessions.live_mut(session) {
+            live.origin = Some(Origin::Here);
         }
         self.serve(now, conn, session, read_only, Vec::new(), out);
     }
 
+    /// Tells a client that its session is over.
+    fn expired(&mut self, conn: ConnId, read_only: Option<bool>, out: &mut Vec<Output>) {
+        let response = ConnectResponse::expired(read_only.map(|_| false));
+        out.push(Output::Connected { conn, response });
+        self.close(conn, out);
+    }
+
+    /// The leader has said whether a session lives.
+    pub(super) fn revalidated(
+        &mut self,
+        now: Now,
+        conn: ConnId,
+        session: SessionId,
+        valid: bool,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(connection) = self.conns.get_mut(&conn) else { return };
+        let state = core::mem::replace(&mut connection.state, ConnState::Accepted);
+        let ConnState::Opening { read_only, timeout_ms, early } = state else {
+            panic!("{conn:?} was answered twice");
+        };
+        if !valid {
+            return self.expired(conn, read_only, out);
+        }
+        self.sessions.serve(session, timeout_ms, conn);
+        self.serve(now, conn, session, read_only, early, out);
+    }
+
     fn open_session(&mut self, now: Now, conn: ConnId, timeout_ms: i32, out: &mut Vec<Output>) {
         let session = self.sessions.fresh_id();
+        if matches!(self.role, Role::Following(_)) {
+            self.sessions.serve(session, timeout_ms, conn);
+            self.forward_open(session, timeout_ms, conn, out);
+            return;
+        }
+        let Some(zxid) = self.next_zxid(out) else { return };
         self.sessions.track(now, session, timeout_ms, out);
         if let Some(live) = self.sessions.live_mut(session) {
             live.conn = Some(conn);
+            live.origin = Some(Origin::Here);
         }
+        let stamp = Stamp { zxid, time: now.wall };
         let change = Change::CreateSession { timeout_ms };
-        self.propose(now, session, Some((conn, Xid::default())), Ok(change), out);
+        self.propose(stamp, session, Xid::default(), Some(conn), Ok(change), out);
     }
 
     /// A session is served on this connection from now on.
@@ -101,7 +145,7 @@ impl Server {
             return;
         };
         let state = core::mem::replace(&mut connection.state, ConnState::Accepted);
-        let ConnState::Opening { read_only, early } = state else {
+        let ConnState::Opening { read_only, early, .. } = state else {
             panic!("{conn:?} was answered twice");
         };
         self.serve(now, conn, session, read_only, early, out);

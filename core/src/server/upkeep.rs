@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Server;
 use crate::Text;
 use crate::config::Settings;
-use crate::ids::{Now, SessionId, Ticks};
+use crate::ids::{Now, SessionId, Ticks, Xid};
 use crate::io::{Output, Timer};
 use crate::pipeline::prepare::Prepare;
 use crate::request::Stamp;
@@ -14,19 +14,26 @@ use crate::txn::Change;
 
 impl Server {
     pub(super) fn on_sessions(&mut self, now: Now, out: &mut Vec<Output>) {
+        if !self.is_leading() {
+            return;
+        }
         for session in self.sessions.expired() {
             if self.sessions.is_open(session) {
+                let Some(zxid) = self.next_zxid(out) else { return };
                 self.sessions.mark_closing(session);
-                let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
+                let stamp = Stamp { zxid, time: now.wall };
                 let change = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp)
                     .close_session(session);
-                self.propose(now, session, None, Ok(change), out);
+                self.propose(stamp, session, Xid::default(), None, Ok(change), out);
             }
         }
         self.sessions.arm(now, out);
     }
 
     pub(super) fn on_containers(&mut self, now: Now, out: &mut Vec<Output>) {
+        if !self.is_leading() {
+            return;
+        }
         let Settings { container_max_per_minute, container_check_ms, .. } = *self.settings;
         let most = u64::from(container_max_per_minute) * u64::from(container_check_ms) / 60_000;
         let done: Vec<Text> = self
@@ -38,12 +45,14 @@ impl Server {
             .cloned()
             .collect();
         for path in done {
-            let stamp = Stamp { zxid: self.leader.next_zxid(), time: now.wall };
+            let Some(zxid) = self.next_zxid(out) else { return };
+            let stamp = Stamp { zxid, time: now.wall };
             let decided = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp)
                 .delete_container(&path);
             // Whoever came to life meanwhile stays.
             if let Ok(change) = decided {
-                self.propose(now, SessionId::NONE, None, Ok(Change::Node(change)), out);
+                let change = Ok(Change::Node(change));
+                self.propose(stamp, SessionId::NONE, Xid::default(), None, change, out);
             }
         }
         self.arm_containers(out);

@@ -14,7 +14,7 @@
 //!
 //! ZooKeeper leaves some of these syncs out. Each one here has its story beside it.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,9 +23,9 @@ use core::fmt;
 use super::epoch::{self, EpochKind};
 use super::file::{FileKind, FileName, FileOp, Files};
 use super::log::{self, Entries, LogError};
-use super::snapshot::{self, SnapshotWriter};
-use crate::ids::{Epoch, SessionId, Zxid};
-use crate::tree::Tree;
+use super::snapshot;
+use crate::ids::{Epoch, Zxid};
+use crate::io::Persist;
 use crate::txn::Txn;
 
 /// Which files there are, and where the next transaction goes.
@@ -55,9 +55,9 @@ struct Tail {
 }
 
 /// A snapshot in the making.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Writing {
-    writer: SnapshotWriter,
+    zxid: Zxid,
     size: u64,
 }
 
@@ -94,13 +94,36 @@ impl Disk {
         self.tail.as_ref().map_or(0, |tail| tail.position)
     }
 
-    /// Hands transactions to the log. Promises nothing by itself.
+    /// What has to be done with files for one wish. `files` is the directory as it is; only a
+    /// truncation looks.
+    ///
+    /// # Errors
+    /// If a truncation is impossible; then nothing has changed.
+    pub fn carry_out(
+        &mut self,
+        persist: &Persist,
+        files: impl FnOnce() -> Files,
+        out: &mut Vec<FileOp>,
+    ) -> Result<(), TruncateError> {
+        match persist {
+            Persist::Append(txn) => self.append(txn, out),
+            Persist::Epoch { kind, epoch } => self.write_epoch(*kind, *epoch, out),
+            Persist::Install { zxid, bytes } => self.install_snapshot(*zxid, bytes, out),
+            Persist::Purge { keep } => self.purge(*keep as usize, out),
+            Persist::SnapshotBegin { zxid, bytes } => self.begin_snapshot(*zxid, bytes, out),
+            Persist::SnapshotMore { bytes, whole } => self.write_snapshot(bytes, *whole, out),
+            Persist::Sync => self.sync(out),
+            Persist::Truncate { to } => return self.truncate(*to, &files(), out),
+        }
+        Ok(())
+    }
+
+    /// Hands a transaction to the log. Promises nothing by itself.
     ///
     /// # Panics
-    /// If they leave a gap.
-    pub fn append(&mut self, txns: &[Txn], out: &mut Vec<FileOp>) {
-        let Some(first) = txns.first() else { return };
-        let first = first.stamp.zxid;
+    /// If it leaves a gap.
+    pub fn append(&mut self, txn: &Txn, out: &mut Vec<FileOp>) {
+        let first = txn.stamp.zxid;
         let mut bytes = Vec::new();
         let tail = match &mut self.tail {
             Some(tail) => tail,
@@ -112,12 +135,9 @@ impl Disk {
                 none.insert(Tail { first, position: 0, size: 0, unsynced: true })
             }
         };
-        for txn in txns {
-            let zxid = txn.stamp.zxid;
-            assert!(log::follows(self.zxid_last, zxid), "{zxid} after {}", self.zxid_last);
-            self.zxid_last = zxid;
-            log::put_entry(txn, &mut bytes);
-        }
+        assert!(log::follows(self.zxid_last, first), "{first} after {}", self.zxid_last);
+        self.zxid_last = first;
+        log::put_entry(txn, &mut bytes);
         let name = FileName::log(tail.first);
         // A new file is as long as its header before it grows.
         let header = log::HEADER.len() as u64;
@@ -160,24 +180,15 @@ impl Disk {
         out.push(FileOp::SyncDirectory);
     }
 
-    /// Begins a snapshot of the tree, to which `zxid` was applied last, and a new log file. One
-    /// that was in the making is given up.
-    pub fn begin_snapshot(
-        &mut self,
-        zxid: Zxid,
-        tree: &Tree,
-        sessions: &BTreeMap<SessionId, i32>,
-        out: &mut Vec<FileOp>,
-    ) {
+    /// Begins a snapshot after this transaction, and a new log file. One that was in the making
+    /// is given up.
+    pub fn begin_snapshot(&mut self, zxid: Zxid, bytes: &[u8], out: &mut Vec<FileOp>) {
         self.abandon_snapshot(out);
         self.roll(out);
-        let mut bytes = Vec::new();
-        let writer = SnapshotWriter::begin(zxid, tree, sessions, &mut bytes);
         let name = FileName::snapshot(zxid).temporary();
-        let size = bytes.len() as u64;
         out.push(FileOp::Create { name });
-        out.push(FileOp::Write { name, at: 0, bytes });
-        self.writing = Some(Writing { writer, size });
+        out.push(FileOp::Write { name, at: 0, bytes: bytes.to_vec() });
+        self.writing = Some(Writing { zxid, size: bytes.len() as u64 });
     }
 
     /// Whether a snapshot is in the making.
@@ -186,45 +197,31 @@ impl Disk {
         self.writing.is_some()
     }
 
-    /// Goes on with the snapshot: so many nodes more of the tree, to which `zxid` was applied
-    /// last. Returns whether it is whole.
+    /// Goes on with the snapshot, if it has not been given up.
     ///
     /// It gets its name only after the log is synced: its nodes may show changes that a power
     /// loss would otherwise take from the log, and nothing could put them right again.
-    ///
-    /// # Panics
-    /// If none is in the making.
-    pub fn write_snapshot(
-        &mut self,
-        zxid: Zxid,
-        tree: &Tree,
-        nodes: usize,
-        out: &mut Vec<FileOp>,
-    ) -> bool {
-        let writing = self.writing.as_mut().expect("begin_snapshot comes first");
-        let mut bytes = Vec::new();
-        writing.writer.chunk(tree, zxid, nodes, &mut bytes);
-        let to = FileName::snapshot(writing.writer.zxid());
+    pub fn write_snapshot(&mut self, bytes: &[u8], whole: bool, out: &mut Vec<FileOp>) {
+        let Some(writing) = &mut self.writing else { return };
+        let to = FileName::snapshot(writing.zxid);
         let from = to.temporary();
         let at = writing.size;
         writing.size += bytes.len() as u64;
-        out.push(FileOp::Write { name: from, at, bytes });
-        if !writing.writer.is_done() {
-            return false;
+        out.push(FileOp::Write { name: from, at, bytes: bytes.to_vec() });
+        if whole {
+            self.snapshots.insert(writing.zxid);
+            self.writing = None;
+            self.sync(out);
+            out.push(FileOp::Sync { name: from });
+            out.push(FileOp::Rename { from, to });
+            out.push(FileOp::SyncDirectory);
         }
-        self.snapshots.insert(writing.writer.zxid());
-        self.writing = None;
-        self.sync(out);
-        out.push(FileOp::Sync { name: from });
-        out.push(FileOp::Rename { from, to });
-        out.push(FileOp::SyncDirectory);
-        true
     }
 
     /// Gives up the snapshot in the making, if there is one.
     pub fn abandon_snapshot(&mut self, out: &mut Vec<FileOp>) {
         if let Some(writing) = self.writing.take() {
-            let name = FileName::snapshot(writing.writer.zxid()).temporary();
+            let name = FileName::snapshot(writing.zxid).temporary();
             out.push(FileOp::Remove { name });
         }
     }
@@ -283,26 +280,19 @@ impl Disk {
         Ok(())
     }
 
-    /// Recovery yields exactly this tree once this is done: nothing of an older history is left.
+    /// Recovery yields exactly this snapshot once this is done: nothing of an older history is left.
     ///
     /// The note that says so is there before the snapshot gets its name, and that is the moment
     /// at which the old history ends. Without it, old logs that reach beyond the snapshot would
     /// be applied on top of it after a crash.
-    pub fn install_snapshot(
-        &mut self,
-        zxid: Zxid,
-        tree: &Tree,
-        sessions: &BTreeMap<SessionId, i32>,
-        out: &mut Vec<FileOp>,
-    ) {
+    pub fn install_snapshot(&mut self, zxid: Zxid, bytes: &[u8], out: &mut Vec<FileOp>) {
         self.abandon_snapshot(out);
         self.roll(out);
-        let bytes = snapshot::encode(zxid, tree, sessions);
-        let note = Installing::of(zxid, &bytes);
+        let note = Installing::of(zxid, bytes);
         let (to, note_name) = (FileName::snapshot(zxid), FileName::of(FileKind::Installing));
         let from = to.temporary();
         out.push(FileOp::Create { name: from });
-        out.push(FileOp::Write { name: from, at: 0, bytes });
+        out.push(FileOp::Write { name: from, at: 0, bytes: bytes.to_vec() });
         out.push(FileOp::Sync { name: from });
         whole(note_name, note.encode(), out);
         out.push(FileOp::SyncDirectory);

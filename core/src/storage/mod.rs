@@ -20,4 +20,4 @@ pub mod txn;
 pub use disk::{Disk, TruncateError};
 pub use epoch::EpochKind;
 pub use file::{FileKind, FileName, FileOp, Files};
-pub use recover::{Note, RecoverError, Recovered, Rules, recover};
+pub use recover::{Note, RecoverError, Recovered, Rules, Saved, recover};

@@ -11,6 +11,7 @@
 //! others their transactions.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -20,6 +21,7 @@ use super::file::{FileKind, FileName, FileOp, Files};
 use super::log::{self, Entries, LogError, Tail};
 use super::snapshot::{self, Mark, Snapshot, SnapshotError};
 use super::txn;
+use crate::config::Settings;
 use crate::ids::{Epoch, SessionId, Zxid};
 use crate::tree::Tree;
 use crate::txn::{Change, NodeChange, SubChange, Txn};
@@ -36,6 +38,10 @@ pub struct Rules {
     pub extended_types: bool,
     /// Scatters look-up tables; no behaviour depends on it.
     pub scatter: u64,
+    /// Whether an empty directory is a new one, as ZooKeeper's `initialize` file says. If not, a
+    /// disk was lost: the server must not vote before it has been given everything again, and
+    /// nothing is written that would let it be taken for a new one after the next restart.
+    pub initialize: bool,
     /// By how many bytes log files grow; ZooKeeper's 64 MiB save the disk some work at each
     /// sync. Zero lets them grow with what is written.
     pub preallocate: u64,
@@ -43,7 +49,7 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { extended_types: false, scatter: 0, preallocate: 64 << 20 }
+        Self { extended_types: false, scatter: 0, initialize: true, preallocate: 64 << 20 }
     }
 }
 
@@ -54,6 +60,17 @@ pub struct Recovered {
     /// syncs what was read: what survived a crash of the process may not yet be safe from a
     /// power loss.
     pub repairs: Vec<FileOp>,
+    /// What a server begins with.
+    pub saved: Saved,
+    /// Ready to go on.
+    pub disk: Disk,
+    /// What a person may want to know.
+    pub notes: Vec<Note>,
+}
+
+/// The state of a server, as its disk has it.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Saved {
     /// The nodes.
     pub tree: Tree,
     /// The sessions with their timeouts.
@@ -64,19 +81,38 @@ pub struct Recovered {
     pub zxid_snapshot: Zxid,
     /// What was read from the log, for peers that lack some of it. Invariant: no holes, from the
     /// one after `zxid_snapshot` to `zxid_last`.
-    pub log: VecDeque<Txn>,
+    pub log: VecDeque<Arc<Txn>>,
     /// The newest epoch this server has promised itself to.
     pub accepted_epoch: Epoch,
     /// The newest epoch whose history this server has.
     pub current_epoch: Epoch,
-    /// Ready to go on.
-    pub disk: Disk,
-    /// What a person may want to know.
-    pub notes: Vec<Note>,
+    /// Whether the disk was lost, and nothing has replaced what was on it.
+    pub is_blank: bool,
+}
+
+impl Saved {
+    /// What an empty disk comes to.
+    #[must_use]
+    pub fn blank(settings: &Settings, scatter: u64) -> Self {
+        Self::at_zero(Tree::new(settings.extended_types, scatter))
+    }
+
+    fn at_zero(tree: Tree) -> Self {
+        Self {
+            tree,
+            sessions: BTreeMap::new(),
+            zxid_last: Zxid::ZERO,
+            zxid_snapshot: Zxid::ZERO,
+            log: VecDeque::new(),
+            accepted_epoch: Epoch(0),
+            current_epoch: Epoch(0),
+            is_blank: false,
+        }
+    }
 }
 
 /// Something odd that did not keep recovery from its work.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Note {
     /// The history has transactions of a later epoch than the server had noted. It was
     /// interrupted after it got them.
@@ -156,7 +192,7 @@ impl fmt::Display for Note {
 }
 
 /// Why a snapshot cannot be used.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Unusable {
     /// It cannot be read.
     Broken(SnapshotError),
@@ -288,8 +324,13 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
     let mut recovery = Recovery { files, rules, notes: Vec::new(), repairs: Vec::new() };
     recovery.leftovers();
     let valid = recovery.installing()?;
-    if valid.is_empty() && files.logs().next().is_none() && !has_epochs(files) {
-        return Ok(recovery.fresh());
+    if valid.is_empty() && files.logs().next().is_none() {
+        if !rules.initialize {
+            return recovery.lost();
+        }
+        if !has_epochs(files) {
+            return Ok(recovery.fresh());
+        }
     }
     let (zxid_snapshot, replay) = recovery.newest(&valid)?;
     let unreachable = replay.tree.unreachable();
@@ -324,8 +365,7 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
     let usable = valid.snapshots.range(..=zxid_snapshot).copied().collect();
     let disk = Disk::new(rules.preallocate, usable, logs, zxid_last);
     let Recovery { repairs, notes, .. } = recovery;
-    Ok(Recovered {
-        repairs,
+    let saved = Saved {
         tree,
         sessions,
         zxid_last,
@@ -333,9 +373,9 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
         log,
         accepted_epoch,
         current_epoch,
-        disk,
-        notes,
-    })
+        is_blank: false,
+    };
+    Ok(Recovered { repairs, saved, disk, notes })
 }
 
 fn has_epochs(files: &Files) -> bool {
@@ -399,16 +439,34 @@ impl Recovery<'_> {
         let snapshots = BTreeSet::from([Zxid::ZERO]);
         Recovered {
             repairs: self.repairs,
-            tree,
-            sessions: BTreeMap::new(),
-            zxid_last: Zxid::ZERO,
-            zxid_snapshot: Zxid::ZERO,
-            log: VecDeque::new(),
-            accepted_epoch: Epoch(0),
-            current_epoch: Epoch(0),
+            saved: Saved::at_zero(tree),
             disk: Disk::new(self.rules.preallocate, snapshots, BTreeSet::new(), Zxid::ZERO),
             notes: self.notes,
         }
+    }
+
+    /// An empty directory that should not be empty stays empty until there is something to put
+    /// into it. What the server has promised since holds.
+    fn lost(self) -> Result<Recovered, RecoverError> {
+        let read = |kind: EpochKind| {
+            let name = kind.name();
+            let epoch = self.files.get(name).map(epoch::decode).transpose();
+            epoch.map_err(|error| RecoverError::Epoch { name, error })
+        };
+        let accepted_epoch = read(EpochKind::Accepted)?.unwrap_or_default();
+        let current_epoch = read(EpochKind::Current)?.unwrap_or_default();
+        if accepted_epoch < current_epoch {
+            let (accepted, current) = (accepted_epoch, current_epoch);
+            return Err(RecoverError::AcceptedBehind { accepted, current });
+        }
+        let Rules { extended_types, scatter, preallocate, .. } = *self.rules;
+        let blank = Saved::at_zero(Tree::new(extended_types, scatter));
+        Ok(Recovered {
+            repairs: self.repairs,
+            saved: Saved { accepted_epoch, current_epoch, is_blank: true, ..blank },
+            disk: Disk::new(preallocate, BTreeSet::new(), BTreeSet::new(), Zxid::ZERO),
+            notes: self.notes,
+        })
     }
 
     /// The newest snapshot that is whole and of which the log has lost nothing.
@@ -472,7 +530,7 @@ struct Replay {
     tree: Tree,
     sessions: BTreeMap<SessionId, i32>,
     zxid_last: Zxid,
-    log: VecDeque<Txn>,
+    log: VecDeque<Arc<Txn>>,
     /// Up to where the snapshot may show changes, if it says.
     mark: Option<Mark>,
     /// Whether the tree is one that ever was.
@@ -573,7 +631,7 @@ impl Replay {
         {
             self.compare(zxid, digest);
         }
-        self.log.push_back(txn);
+        self.log.push_back(Arc::new(txn));
     }
 
     /// Whether the tree is one that ever was, now that this transaction has been applied.

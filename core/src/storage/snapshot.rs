@@ -179,7 +179,7 @@ pub fn is_plausible(bytes: &[u8]) -> bool {
 }
 
 /// What a snapshot says of its own end.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Mark {
     /// The last transaction that may show. The tree is right once this has been applied again.
     pub zxid: Zxid,
@@ -188,7 +188,7 @@ pub struct Mark {
 }
 
 /// A snapshot as read.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Snapshot {
     /// The nodes as they were written.
     pub tree: Tree,
@@ -201,7 +201,7 @@ pub struct Snapshot {
 }
 
 /// Why bytes are no snapshot.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum SnapshotError {
     /// A node has an ACL that is not listed.
     Acl {

@@ -13,7 +13,7 @@ pub struct Restore {
 }
 
 /// Why a node cannot be put where it says.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Misplaced {
     /// Its parent was not given before it.
     Orphan,

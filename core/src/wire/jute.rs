@@ -8,7 +8,7 @@ use core::fmt;
 use crate::Text;
 
 /// Why bytes are not a record.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum WireError {
     /// The payload ends inside a field.
     Short {

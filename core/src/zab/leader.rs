@@ -8,86 +8,104 @@
 //! An ensemble of one is its own quorum; it is led like any other, only that the one
 //! acknowledgement that counts is its own disk's.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::log::LogTail;
-use crate::ids::{Epoch, ServerId, Token, Zxid};
-use crate::io::Output;
+use crate::ids::{LinkId, ServerId, Zxid};
 use crate::quorum::Quorum;
 use crate::txn::Txn;
 
 /// Proposes and commits, in order, for as long as this server leads.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct Leader {
-    me: ServerId,
-    quorum: Quorum,
+pub(crate) struct Leader {
     /// Newest proposal.
     proposed: Zxid,
     /// Proposed, not yet committed. Invariant: zxids count up by one to `proposed`.
-    proposals: VecDeque<Txn>,
-    /// How far each server's disk has got; acknowledgements are cumulative.
-    durable: BTreeMap<ServerId, Zxid>,
-    log: LogTail,
+    proposals: VecDeque<Arc<Txn>>,
+    /// How far each voter's disk has got; acknowledgements are cumulative.
+    durable: Vec<(ServerId, Zxid)>,
+    /// Learners that wait until this has been committed.
+    syncs: VecDeque<(Zxid, LinkId)>,
 }
 
 impl Leader {
-    /// Leads an ensemble of one, which never needs another epoch than its first.
-    #[must_use]
-    pub fn of_one(me: ServerId) -> Self {
-        Self {
-            me,
-            quorum: Quorum::of_one(me),
-            proposed: Zxid::first_of(Epoch(0)),
-            proposals: VecDeque::new(),
-            durable: BTreeMap::new(),
-            log: LogTail::default(),
-        }
+    /// Goes on after this zxid.
+    pub(crate) fn after(proposed: Zxid, quorum: &Quorum) -> Self {
+        let durable = quorum.voters().into_iter().map(|voter| (voter, Zxid::ZERO)).collect();
+        Self { proposed, proposals: VecDeque::new(), durable, syncs: VecDeque::new() }
     }
 
-    /// The place the next proposal will have.
-    #[must_use]
-    pub fn next_zxid(&self) -> Zxid {
-        self.proposed.next()
+    /// The newest proposal.
+    pub(crate) const fn proposed(&self) -> Zxid {
+        self.proposed
     }
 
     /// How many proposals are not committed.
-    #[must_use]
-    pub fn outstanding(&self) -> usize {
+    pub(crate) fn outstanding(&self) -> usize {
         self.proposals.len()
     }
 
+    /// Proposals that are not committed, in order.
+    pub(crate) fn proposals(&self) -> impl Iterator<Item = &Arc<Txn>> {
+        self.proposals.iter()
+    }
+
+    /// Gives up; what was proposed and not committed is left.
+    pub(crate) fn into_proposals(self) -> VecDeque<Arc<Txn>> {
+        self.proposals
+    }
+
     /// Proposes a transaction, which must have the next place.
-    pub fn propose(&mut self, txn: Txn, out: &mut Vec<Output>) {
-        assert_eq!(txn.stamp.zxid, self.next_zxid(), "proposals leave no gap");
+    pub(crate) fn propose(&mut self, txn: Arc<Txn>) {
+        assert_eq!(txn.stamp.zxid, self.proposed.next(), "proposals leave no gap");
         self.proposed = txn.stamp.zxid;
-        self.log.append(&txn, out);
         self.proposals.push_back(txn);
     }
 
-    /// The own disk is done with something.
-    pub fn persisted(&mut self, token: Token, out: &mut Vec<Output>) {
-        if let Some(zxid) = self.log.persisted(token, out) {
-            self.acknowledged(self.me, zxid);
+    /// A server has everything up to here on disk. Whoever has no vote is not counted.
+    pub(crate) fn acknowledged(&mut self, by: ServerId, zxid: Zxid) {
+        if let Some((_, durable)) = self.durable.iter_mut().find(|(voter, _)| *voter == by) {
+            *durable = (*durable).max(zxid);
         }
     }
 
-    fn acknowledged(&mut self, by: ServerId, zxid: Zxid) {
-        let durable = self.durable.entry(by).or_default();
-        assert!(*durable <= zxid, "acknowledgements come in order");
-        *durable = zxid;
+    /// A server synchronizes anew and has been told to have no more than this. What it said
+    /// before about later proposals is void: it may be cutting them off at this moment.
+    ///
+    /// Returns whether it had said such a thing.
+    pub(crate) fn take_back(&mut self, from: ServerId, zxid: Zxid) -> bool {
+        let Some((_, durable)) = self.durable.iter_mut().find(|(voter, _)| *voter == from) else {
+            return false;
+        };
+        let more = *durable > zxid;
+        *durable = (*durable).min(zxid);
+        more
     }
 
     /// The next transaction that a quorum has, to be applied now.
-    pub fn commit(&mut self) -> Option<Txn> {
+    pub(crate) fn commit(&mut self, quorum: &Quorum) -> Option<Arc<Txn>> {
         let zxid = self.proposals.front()?.stamp.zxid;
-        let have: BTreeSet<ServerId> = self
-            .durable
-            .iter()
-            .filter(|(_, durable)| **durable >= zxid)
-            .map(|(server, _)| *server)
-            .collect();
-        if self.quorum.is_enough(&have) { self.proposals.pop_front() } else { None }
+        let durable = &self.durable;
+        let enough = quorum.is_enough_if(|server| {
+            durable.iter().any(|(voter, durable)| *voter == server && *durable >= zxid)
+        });
+        if enough { self.proposals.pop_front() } else { None }
+    }
+
+    /// A learner wants to know when everything proposed so far has been committed. True if it
+    /// has been.
+    pub(crate) fn sync(&mut self, link: LinkId) -> bool {
+        let waits = !self.proposals.is_empty();
+        if waits {
+            self.syncs.push_back((self.proposed, link));
+        }
+        !waits
+    }
+
+    /// The next learner whose wait is over, now that this has been committed.
+    pub(crate) fn synced(&mut self, zxid: Zxid) -> Option<LinkId> {
+        self.syncs.pop_front_if(|(until, _)| *until <= zxid).map(|(_, link)| link)
     }
 }
 
@@ -96,56 +114,51 @@ mod tests {
     use super::*;
     use crate::code::Code;
     use crate::ids::{Millis, SessionId, Xid};
-    use crate::io::Persist;
     use crate::request::Stamp;
     use crate::txn::Change;
 
-    fn txn(zxid: i64) -> Txn {
-        Txn {
+    fn txn(zxid: i64) -> Arc<Txn> {
+        Arc::new(Txn {
             stamp: Stamp { zxid: Zxid(zxid), time: Millis(0) },
             session: SessionId(7),
             cxid: Xid(1),
             change: Change::Error(Code::NoNode),
             digest: None,
-        }
+        })
+    }
+
+    fn committed(leader: &mut Leader, quorum: &Quorum) -> Vec<i64> {
+        core::iter::from_fn(|| leader.commit(quorum)).map(|txn| txn.stamp.zxid.0).collect()
     }
 
     #[test]
-    fn nothing_commits_before_the_disk_and_syncs_are_shared() {
-        let mut leader = Leader::of_one(ServerId(1));
-        let mut out = Vec::new();
+    fn commits_follow_the_disks_of_a_quorum() {
+        let quorum = Quorum::majority((1..=3).map(ServerId)).unwrap();
+        let mut leader = Leader::after(Zxid(0), &quorum);
         for zxid in 1..=3 {
-            leader.propose(txn(zxid), &mut out);
-            assert_eq!(leader.commit(), None);
+            leader.propose(txn(zxid));
         }
-        let syncs: Vec<Token> = out
-            .iter()
-            .filter_map(|output| {
-                let Output::Persist { token, persist: Persist::Sync } = output else { return None };
-                Some(*token)
-            })
-            .collect();
-        assert_eq!(syncs.len(), 1, "one sync at a time");
-        out.clear();
-        leader.persisted(syncs[0], &mut out);
-        assert_eq!(leader.commit().map(|txn| txn.stamp.zxid), Some(Zxid(1)));
-        assert_eq!(leader.commit(), None);
-        let [Output::Persist { token, persist: Persist::Sync }] = out[..] else {
-            panic!("a second sync for what came meanwhile: {out:?}");
-        };
-        leader.persisted(token, &mut Vec::new());
-        assert_eq!(leader.commit().map(|txn| txn.stamp.zxid), Some(Zxid(2)));
-        assert_eq!(leader.commit().map(|txn| txn.stamp.zxid), Some(Zxid(3)));
-        assert_eq!(leader.outstanding(), 0);
+        assert_eq!(committed(&mut leader, &quorum), []);
+        leader.acknowledged(ServerId(1), Zxid(3));
+        leader.acknowledged(ServerId(7), Zxid(3));
+        assert_eq!(committed(&mut leader, &quorum), [], "one vote, and a stranger");
+        leader.acknowledged(ServerId(2), Zxid(2));
+        assert_eq!(committed(&mut leader, &quorum), [1, 2]);
+        assert_eq!(leader.outstanding(), 1);
     }
 
+    /// Server 2 acknowledges 1, leaves, and is cut back to 0 when it returns. Counting its old
+    /// word would commit what only server 1 has.
     #[test]
-    fn a_completion_that_is_not_the_sync_says_nothing() {
-        let mut leader = Leader::of_one(ServerId(1));
-        let mut out = Vec::new();
-        leader.propose(txn(1), &mut out);
-        let Output::Persist { token, persist: Persist::Append(_) } = out[0] else { panic!() };
-        leader.persisted(token, &mut out);
-        assert_eq!(leader.commit(), None);
+    fn an_acknowledgement_does_not_survive_a_truncation() {
+        let quorum = Quorum::majority((1..=3).map(ServerId)).unwrap();
+        let mut leader = Leader::after(Zxid(0), &quorum);
+        leader.propose(txn(1));
+        leader.acknowledged(ServerId(2), Zxid(1));
+        assert!(leader.take_back(ServerId(2), Zxid(0)));
+        leader.acknowledged(ServerId(1), Zxid(1));
+        assert_eq!(committed(&mut leader, &quorum), []);
+        leader.acknowledged(ServerId(2), Zxid(1));
+        assert_eq!(committed(&mut leader, &quorum), [1]);
     }
 }

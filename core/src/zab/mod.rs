@@ -1,6 +1,19 @@
-//! The order of all writes. One type per role; so far the one role that an ensemble of one has.
+//! The order of all writes. One type per role and phase.
+//!
+//! ```text
+//!   Election -+-> Leading: Discovery -> Establishing -> Broadcast (Leader) -+-> Election …
+//!             +-> Joining ------------------------------> Follower ---------+
+//! ```
 
-mod leader;
-mod log;
+pub(crate) mod discovery;
+pub(crate) mod follower;
+pub(crate) mod joining;
+pub(crate) mod journal;
+pub(crate) mod leader;
+pub(crate) mod leading;
+pub(crate) mod learner;
+mod message;
+pub(crate) mod recent;
+pub(crate) mod stream;
 
-pub use leader::Leader;
+pub use message::{Ask, Forwarded, Message, MessageKind};

@@ -14,17 +14,18 @@ fn directory(wishes: &[Wish]) -> (Files, Vec<(Zxid, crate::history::State)>) {
     perform(&mut files, &fresh.repairs);
     let (mut disk, mut ops) = (fresh.disk, Vec::new());
     let mut history = History::new();
+    let mut scribe = crate::scribe::Scribe::default();
     let mut states = vec![(Zxid::ZERO, history.state())];
     for (place, wish) in wishes.iter().enumerate() {
         if let Some(txn) = history.perform(wish) {
-            disk.append(&[txn], &mut ops);
+            disk.append(&txn, &mut ops);
             states.push((history.zxid, history.state()));
         }
         if place == wishes.len() / 2 {
-            disk.begin_snapshot(history.zxid, &history.tree, &history.sessions, &mut ops);
+            scribe.begin(&history, &mut disk, &mut ops);
         }
         if disk.is_writing() {
-            disk.write_snapshot(history.zxid, &history.tree, 4, &mut ops);
+            scribe.go_on(&history, 4, &mut disk, &mut ops);
         }
     }
     perform(&mut files, &ops);
@@ -47,10 +48,10 @@ proptest! {
         bytes[bit / 8] ^= 1 << (bit % 8);
         files.insert(name, bytes);
         if let Ok(recovered) = recover(&files, &RULES) {
-            let state = (recovered.tree, recovered.sessions);
-            let due = states.iter().find(|(zxid, _)| *zxid == recovered.zxid_last);
+            let state = (recovered.saved.tree, recovered.saved.sessions);
+            let due = states.iter().find(|(zxid, _)| *zxid == recovered.saved.zxid_last);
             prop_assert_eq!(Some(&state), due.map(|(_, state)| state));
-            let all = recovered.zxid_last == states.last().unwrap().0;
+            let all = recovered.saved.zxid_last == states.last().unwrap().0;
             prop_assert!(all, "bit {} of {} costs transactions", bit, name);
         }
     }
@@ -108,7 +109,7 @@ proptest! {
             damaged.insert(name, bytes);
         }
         if let Ok(recovered) = recover(&damaged, &RULES) {
-            prop_assert_eq!(recovered.tree.unreachable(), 0);
+            prop_assert_eq!(recovered.saved.tree.unreachable(), 0);
         }
     }
 }

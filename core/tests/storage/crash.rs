@@ -9,6 +9,7 @@ use zoolab_core::{Epoch, Zxid};
 use crate::RULES;
 use crate::history::{History, State, Wish, wishes};
 use crate::power::Power;
+use crate::scribe::{Scribe, install};
 
 /// One thing a server asks of its disk.
 #[derive(Clone, Debug)]
@@ -63,6 +64,7 @@ impl Promise {
 struct Stage {
     power: Power,
     disk: Disk,
+    scribe: Scribe,
     history: History,
     promise: Promise,
     chance: u64,
@@ -76,8 +78,14 @@ impl Stage {
         let promise = Promise { states, least: Zxid::ZERO, accepted, current };
         let rules = Rules { preallocate, ..RULES };
         let fresh = recover(&Default::default(), &rules).unwrap();
-        let mut stage =
-            Self { power: Power::default(), disk: fresh.disk, history, promise, chance };
+        let mut stage = Self {
+            power: Power::default(),
+            disk: fresh.disk,
+            scribe: Scribe::default(),
+            history,
+            promise,
+            chance,
+        };
         let promise = stage.promise.clone();
         stage.carry_out(&fresh.repairs, promise);
         stage
@@ -118,7 +126,7 @@ impl Stage {
                         txns.push(txn);
                     }
                 }
-                self.disk.append(&txns, &mut ops);
+                txns.iter().for_each(|txn| self.disk.append(txn, &mut ops));
                 // A server promises itself to an epoch before it takes anything of it.
                 let epoch = self.history.zxid.epoch();
                 if epoch > after.accepted {
@@ -129,8 +137,7 @@ impl Stage {
                 }
             }
             Ask::BeginSnapshot => {
-                let History { zxid, tree, sessions, .. } = &self.history;
-                self.disk.begin_snapshot(*zxid, tree, sessions, &mut ops);
+                self.scribe.begin(&self.history, &mut self.disk, &mut ops);
                 after.least = zxid_last;
             }
             Ask::Epoch(EpochKind::Accepted) => {
@@ -149,15 +156,15 @@ impl Stage {
                 for wish in wishes {
                     self.history.perform(wish);
                 }
-                let History { zxid, tree, sessions, .. } = &self.history;
+                let zxid = self.history.zxid;
                 let epoch = zxid.epoch();
                 if epoch > after.accepted {
                     after.accepted = epoch;
                     self.disk.write_epoch(EpochKind::Accepted, epoch, &mut ops);
                 }
-                self.disk.install_snapshot(*zxid, tree, sessions, &mut ops);
-                after.states = BTreeMap::from([(*zxid, self.history.state())]);
-                after.least = *zxid;
+                install(&self.history, &mut self.disk, &mut ops);
+                after.states = BTreeMap::from([(zxid, self.history.state())]);
+                after.least = zxid;
             }
             Ask::Purge => self.disk.purge(1, &mut ops),
             Ask::Roll => {
@@ -184,13 +191,11 @@ impl Stage {
                     Err(error) => panic!("{error}"),
                 }
             }
-            Ask::WriteSnapshot(nodes) if self.disk.is_writing() => {
-                let History { zxid, tree, .. } = &self.history;
-                if self.disk.write_snapshot(*zxid, tree, *nodes, &mut ops) {
+            Ask::WriteSnapshot(nodes) => {
+                if self.scribe.go_on(&self.history, *nodes, &mut self.disk, &mut ops) {
                     after.least = zxid_last;
                 }
             }
-            Ask::WriteSnapshot(_) => {}
         }
         self.carry_out(&ops, after);
     }
@@ -203,21 +208,25 @@ fn check(files: &zoolab_core::storage::Files, promises: &[&Promise], how: &str) 
         Ok(recovered) => recovered,
         Err(error) => panic!("{how}: {error}: {:?}", names(&before)),
     };
-    let state = (recovered.tree, recovered.sessions);
-    let zxid = recovered.zxid_last;
+    let state = (recovered.saved.tree, recovered.saved.sessions);
+    let zxid = recovered.saved.zxid_last;
     let allowed = promises.iter().any(|promise| promise.allows(zxid, &state));
     let least: Vec<Zxid> = promises.iter().map(|promise| promise.least).collect();
     assert!(allowed, "{how}: found {zxid}, promised {least:?}: {:?}", names(&before));
-    let current = |promise: &&Promise| recovered.current_epoch >= promise.current;
-    assert!(promises.iter().any(current), "{how}: current epoch {}", recovered.current_epoch);
-    let accepted = |promise: &&Promise| recovered.accepted_epoch >= promise.accepted;
-    assert!(promises.iter().any(accepted), "{how}: accepted epoch {}", recovered.accepted_epoch);
+    let current = |promise: &&Promise| recovered.saved.current_epoch >= promise.current;
+    assert!(promises.iter().any(current), "{how}: current epoch {}", recovered.saved.current_epoch);
+    let accepted = |promise: &&Promise| recovered.saved.accepted_epoch >= promise.accepted;
+    assert!(
+        promises.iter().any(accepted),
+        "{how}: accepted epoch {}",
+        recovered.saved.accepted_epoch
+    );
     // A crash within the repairs is a crash as well.
     for op in &recovered.repairs {
         files.perform(op).unwrap_or_else(|error| panic!("{how}: {op}: {error}"));
         let again = recover(&files, &RULES).unwrap_or_else(|error| panic!("{how}: {op}: {error}"));
-        assert_eq!(again.zxid_last, zxid, "{how}: {op}");
-        assert!((again.tree, again.sessions) == state, "{how}: {op}: another tree");
+        assert_eq!(again.saved.zxid_last, zxid, "{how}: {op}");
+        assert!((again.saved.tree, again.saved.sessions) == state, "{how}: {op}: another tree");
     }
 }
 

@@ -6,10 +6,12 @@ mod history;
 mod power;
 mod replay;
 mod rules;
+mod scribe;
 
 use zoolab_core::storage::{FileOp, Files, Note, Recovered, Rules, recover};
 
-pub(crate) const RULES: Rules = Rules { extended_types: true, scatter: 0, preallocate: 0 };
+pub(crate) const RULES: Rules =
+    Rules { extended_types: true, scatter: 0, initialize: true, preallocate: 0 };
 
 /// Carries everything out.
 pub(crate) fn perform(files: &mut Files, ops: &[FileOp]) {
@@ -27,10 +29,10 @@ pub(crate) fn recover_for_good(files: &mut Files) -> Recovered {
     assert!(again.repairs.iter().all(only_syncs), "not repaired: {:?}", again.repairs);
     let unrepaired = |note: &Note| matches!(note, Note::Removed { .. } | Note::Torn { .. });
     assert!(!again.notes.iter().any(unrepaired), "not repaired: {:?}", again.notes);
-    assert_eq!(again.tree, recovered.tree);
-    assert_eq!(again.sessions, recovered.sessions);
-    assert_eq!(again.log, recovered.log);
+    assert_eq!(again.saved.tree, recovered.saved.tree);
+    assert_eq!(again.saved.sessions, recovered.saved.sessions);
+    assert_eq!(again.saved.log, recovered.saved.log);
     assert_eq!(again.disk, recovered.disk);
-    again.tree.assert_invariants();
+    again.saved.tree.assert_invariants();
     recovered
 }

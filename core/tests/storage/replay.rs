@@ -7,6 +7,7 @@ use zoolab_core::storage::{FileName, Files, Rules, recover};
 use zoolab_core::tree::Tree;
 
 use crate::history::{History, play, wishes};
+use crate::scribe::Scribe;
 use crate::{RULES, perform, recover_for_good};
 
 /// How the disk is used between two transactions.
@@ -45,29 +46,29 @@ proptest! {
         let fresh = recover(&files, &rules).unwrap();
         perform(&mut files, &fresh.repairs);
         let (mut disk, mut ops) = (fresh.disk, Vec::new());
+        let mut scribe = Scribe::default();
         for (wish, how) in wishes.iter().zip(uses) {
             if let Some(txn) = history.perform(wish) {
-                disk.append(&[txn], &mut ops);
+                disk.append(&txn, &mut ops);
             }
             match how {
                 Use::BeginSnapshot => {
-                    disk.begin_snapshot(history.zxid, &history.tree, &history.sessions, &mut ops);
+                    scribe.begin(&history, &mut disk, &mut ops);
                 }
                 Use::Nothing => {}
                 Use::Purge => disk.purge(1, &mut ops),
                 Use::Roll => disk.roll(&mut ops),
                 Use::Sync => disk.sync(&mut ops),
-                Use::WriteSnapshot(nodes) if disk.is_writing() => {
-                    disk.write_snapshot(history.zxid, &history.tree, nodes, &mut ops);
+                Use::WriteSnapshot(nodes) => {
+                    scribe.go_on(&history, nodes, &mut disk, &mut ops);
                 }
-                Use::WriteSnapshot(_) => {}
             }
             perform(&mut files, &std::mem::take(&mut ops));
         }
         let recovered = recover_for_good(&mut files);
-        prop_assert_eq!(recovered.zxid_last, history.zxid);
-        prop_assert_eq!(&recovered.tree, &history.tree);
-        prop_assert_eq!(&recovered.sessions, &history.sessions);
+        prop_assert_eq!(recovered.saved.zxid_last, history.zxid);
+        prop_assert_eq!(&recovered.saved.tree, &history.tree);
+        prop_assert_eq!(&recovered.saved.sessions, &history.sessions);
         let wrong: Vec<_> = recovered.notes.iter().filter(|note| is_mismatch(note)).collect();
         prop_assert!(wrong.is_empty(), "{:?}", wrong);
         prop_assert_eq!(recovered.disk.zxid_last(), history.zxid);
@@ -80,16 +81,16 @@ proptest! {
         let fresh = recover(&files, &RULES).unwrap();
         perform(&mut files, &fresh.repairs);
         let (mut disk, mut ops) = (fresh.disk, Vec::new());
-        disk.append(&txns, &mut ops);
+        txns.iter().for_each(|txn| disk.append(txn, &mut ops));
         perform(&mut files, &ops);
         let Some(first) = disk.logs().next() else { return Ok(()) };
         let whole = files.get(FileName::log(first)).unwrap().to_vec();
         let cut = cut.index(whole.len() + 1);
         files.insert(FileName::log(first), whole[..cut].to_vec());
         let recovered = recover_for_good(&mut files);
-        let state = (recovered.tree, recovered.sessions);
-        prop_assert_eq!(Some(&state), states.get(&recovered.zxid_last));
-        prop_assert_eq!(cut == whole.len(), recovered.zxid_last == disk.zxid_last());
+        let state = (recovered.saved.tree, recovered.saved.sessions);
+        prop_assert_eq!(Some(&state), states.get(&recovered.saved.zxid_last));
+        prop_assert_eq!(cut == whole.len(), recovered.saved.zxid_last == disk.zxid_last());
     }
 }
 
@@ -101,7 +102,7 @@ fn is_mismatch(note: &zoolab_core::storage::Note) -> bool {
 fn an_empty_directory_is_an_empty_tree() {
     let mut files = Files::new();
     let recovered = recover_for_good(&mut files);
-    assert_eq!(recovered.tree, Tree::new(true, 0));
-    assert_eq!(recovered.sessions, BTreeMap::new());
+    assert_eq!(recovered.saved.tree, Tree::new(true, 0));
+    assert_eq!(recovered.saved.sessions, BTreeMap::new());
     assert!(files.get(FileName::snapshot(zoolab_core::Zxid::ZERO)).is_some());
 }

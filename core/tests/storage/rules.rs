@@ -58,9 +58,9 @@ fn a_gap_is_refused_and_named() {
 fn a_new_epoch_begins_with_one() {
     let (txns, history) = txns(&[node(0), Wish::Epoch, node(1), Wish::Epoch, node(2), node(3)]);
     let recovered = recover_for_good(&mut directory(&[&txns[..1], &txns[1..2], &txns[2..]]));
-    assert_eq!(recovered.tree, history.tree);
-    assert_eq!(recovered.zxid_last, zxid(2, 2));
-    assert_eq!(recovered.log.len(), 4);
+    assert_eq!(recovered.saved.tree, history.tree);
+    assert_eq!(recovered.saved.zxid_last, zxid(2, 2));
+    assert_eq!(recovered.saved.log.len(), 4);
     let error = recover(&directory(&[&txns[..1], &txns[3..]]), &RULES).unwrap_err();
     let name = FileName::log(zxid(2, 2));
     assert_eq!(error, RecoverError::Gap { name, at: 16, last: Zxid(1), found: zxid(2, 2) });
@@ -75,8 +75,8 @@ fn an_error_under_an_old_zxid_is_left_out() {
     error.digest = None;
     txns.insert(1, error);
     let recovered = recover_for_good(&mut directory(&[&txns]));
-    assert_eq!(recovered.tree, history.tree);
-    assert_eq!(recovered.log.len(), 2);
+    assert_eq!(recovered.saved.tree, history.tree);
+    assert_eq!(recovered.saved.log.len(), 2);
     assert!(matches!(recovered.notes[..], [Note::Repeated { zxid: Zxid(1), .. }]));
 
     txns[1] = txns[0].clone();
@@ -104,7 +104,7 @@ fn a_torn_end_is_followed_by_the_next_file() {
     bytes.extend_from_slice(&entry);
     files.insert(FileName::log(Zxid(1)), bytes);
     let recovered = recover_for_good(&mut files);
-    assert_eq!(recovered.tree, history.tree);
+    assert_eq!(recovered.saved.tree, history.tree);
     let name = FileName::log(Zxid(1));
     assert_eq!(recovered.notes, [Note::Torn { name, at: whole }]);
 }
@@ -119,7 +119,7 @@ fn a_file_that_was_never_begun_is_removed() {
         files.insert(FileName::log(Zxid(3)), bytes.to_vec());
         files.insert(FileName::snapshot(Zxid(2)).temporary(), b"x".to_vec());
         let recovered = recover_for_good(&mut files);
-        assert_eq!(recovered.tree, history.tree);
+        assert_eq!(recovered.saved.tree, history.tree);
         assert_eq!(files.get(FileName::log(Zxid(3))), None);
         assert_eq!(files.iter().count(), 2);
     }
@@ -156,9 +156,9 @@ fn the_end_of_a_session_without_paths_takes_all_its_ephemerals() {
     bytes[start..start + 8].copy_from_slice(&checksum.to_be_bytes());
     files.insert(FileName::log(Zxid(1)), bytes);
     let recovered = recover_for_good(&mut files);
-    assert_eq!(recovered.tree, history.tree);
+    assert_eq!(recovered.saved.tree, history.tree);
     assert_eq!(recovered.notes, []);
-    assert_eq!(recovered.log[3], txns[3], "with its paths, for those who are sent it");
+    assert_eq!(*recovered.saved.log[3], txns[3], "with its paths, for those who are sent it");
 }
 
 /// A server that joins epoch 1 has its transactions but crashes before it notes the epoch.
@@ -170,7 +170,10 @@ fn an_epoch_is_raised_to_the_history_if_it_was_promised() {
     put_epoch(&mut files, EpochKind::Current, 0);
     put_epoch(&mut files, EpochKind::Accepted, 1);
     let recovered = recover_for_good(&mut files);
-    assert_eq!((recovered.accepted_epoch, recovered.current_epoch), (Epoch(1), Epoch(1)));
+    assert_eq!(
+        (recovered.saved.accepted_epoch, recovered.saved.current_epoch),
+        (Epoch(1), Epoch(1))
+    );
     assert_eq!(recovered.notes, [Note::EpochRaised { from: Epoch(0), to: Epoch(1) }]);
     assert_eq!(files.get(EpochKind::Current.name()), Some(&b"1"[..]));
 
@@ -185,7 +188,10 @@ fn an_epoch_is_raised_to_the_history_if_it_was_promised() {
 fn epochs_that_were_never_noted_are_those_of_the_history() {
     let (txns, _) = txns(&[Wish::Epoch, node(1)]);
     let recovered = recover_for_good(&mut directory(&[&txns]));
-    assert_eq!((recovered.accepted_epoch, recovered.current_epoch), (Epoch(1), Epoch(1)));
+    assert_eq!(
+        (recovered.saved.accepted_epoch, recovered.saved.current_epoch),
+        (Epoch(1), Epoch(1))
+    );
     let mut files = Files::new();
     put_epoch(&mut files, EpochKind::Accepted, 3);
     let error = recover(&files, &RULES).unwrap_err();
@@ -210,8 +216,8 @@ fn a_snapshot_that_is_ahead_of_the_log_is_not_used() {
     writer.chunk(&history.tree, history.zxid, 100, &mut bytes);
     files.insert(FileName::snapshot(Zxid(2)), bytes);
     let recovered = recover_for_good(&mut files);
-    assert_eq!(recovered.zxid_last, Zxid(2));
-    assert_eq!(&(recovered.tree, recovered.sessions), state);
+    assert_eq!(recovered.saved.zxid_last, Zxid(2));
+    assert_eq!(&(recovered.saved.tree, recovered.saved.sessions), state);
     assert_eq!(files.get(FileName::snapshot(Zxid(2))), None);
     assert_eq!(
         recovered.notes[0].to_string(),
@@ -227,6 +233,6 @@ fn a_broken_snapshot_is_passed_over() {
     bytes.truncate(100);
     files.insert(FileName::snapshot(Zxid(2)), bytes);
     let recovered = recover_for_good(&mut files);
-    assert_eq!(recovered.zxid_snapshot, Zxid(0));
-    assert_eq!(recovered.tree, history.tree);
+    assert_eq!(recovered.saved.zxid_snapshot, Zxid(0));
+    assert_eq!(recovered.saved.tree, history.tree);
 }

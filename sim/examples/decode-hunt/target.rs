@@ -190,6 +190,14 @@ impl Target {
                 self.figures.errors += u64::from(reply.err.is_some());
                 encode_reply(reply, &mut bytes);
             }
+            Output::Dial { .. }
+            | Output::Disarm { .. }
+            | Output::HangUp { .. }
+            | Output::Note(_)
+            | Output::Reload
+            | Output::Send { .. }
+            | Output::Tell { .. }
+            | Output::Wake { .. } => panic!("an ensemble of one has no peers: {output:?}"),
         }
         for byte in bytes {
             self.figures.hash = (self.figures.hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);

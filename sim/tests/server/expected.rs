@@ -249,6 +249,14 @@ impl Expected {
             }
             Step::Timeout(Timer::Containers) => self.collect(),
             Step::Timeout(Timer::Sessions) => self.expire(),
+            Step::Timeout(
+                Timer::Establish
+                | Timer::HalfTick
+                | Timer::Redial
+                | Timer::Resend
+                | Timer::Settle
+                | Timer::Silent,
+            ) => unreachable!("an ensemble of one has no peers to wait for"),
             Step::Wait { .. } => unreachable!("taken above"),
         }
     }
@@ -265,6 +273,14 @@ impl Expected {
             | Step::Request { .. }
             | Step::Timeout(Timer::Containers)
             | Step::Wait { .. } => true,
+            Step::Timeout(
+                Timer::Establish
+                | Timer::HalfTick
+                | Timer::Redial
+                | Timer::Resend
+                | Timer::Settle
+                | Timer::Silent,
+            ) => false,
         }
     }
 

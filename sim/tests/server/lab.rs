@@ -147,11 +147,25 @@ impl Lab {
                 let op = match persist {
                     Persist::Append(txn) => DiskOp::Append(txn.stamp.zxid),
                     Persist::Sync => DiskOp::Sync,
+                    Persist::Epoch { .. }
+                    | Persist::Install { .. }
+                    | Persist::Purge { .. }
+                    | Persist::SnapshotBegin { .. }
+                    | Persist::SnapshotMore { .. }
+                    | Persist::Truncate { .. } => panic!("{persist:?} by an ensemble of one"),
                 };
                 said.disk.push(op);
                 self.disk.push_back((*token, op));
             }
             Output::Reply { conn, reply } => say(conn, Saying::Reply(reply.clone())),
+            Output::Dial { .. }
+            | Output::Disarm { .. }
+            | Output::HangUp { .. }
+            | Output::Note(_)
+            | Output::Reload
+            | Output::Send { .. }
+            | Output::Tell { .. }
+            | Output::Wake { .. } => panic!("an ensemble of one has no peers: {output:?}"),
         }
     }
 

@@ -44,6 +44,14 @@ impl Reached {
                     self.note_body(&reply.body);
                 }
                 Output::Arm { .. } | Output::Persist { .. } => {}
+                Output::Dial { .. }
+                | Output::Disarm { .. }
+                | Output::HangUp { .. }
+                | Output::Note(_)
+                | Output::Reload
+                | Output::Send { .. }
+                | Output::Tell { .. }
+                | Output::Wake { .. } => panic!("an ensemble of one has no peers: {output:?}"),
             }
         }
     }

@@ -84,7 +84,7 @@ fn run(command: Command) -> Result<Vec<String>, Box<dyn Error>> {
             let reading = Reading::of(&directory)?;
             eprintln!("storage: {}: {reading}", directory.display());
             complaints = reading.complaints;
-            lines::of_tree(&reading.recovered.tree)
+            lines::of_tree(&reading.recovered.saved.tree)
         }
         Command::Write { directory } => {
             std::fs::create_dir_all(&directory)?;

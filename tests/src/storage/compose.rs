@@ -8,7 +8,8 @@ use zoolab_core::pipeline::Overlay;
 use zoolab_core::pipeline::prepare::{Asker, Prepare};
 use zoolab_core::request::{Create, CreateOp, Op, Request, Stamp};
 use zoolab_core::storage::recover::apply;
-use zoolab_core::storage::{EpochKind, FileOp, Recovered};
+use zoolab_core::storage::snapshot::SnapshotWriter;
+use zoolab_core::storage::{EpochKind, FileOp, Recovered, Saved};
 use zoolab_core::tree::Tree;
 use zoolab_core::txn::{Change, Txn};
 use zoolab_core::{Millis, SessionId, Settings, Text, Xid, Zxid};
@@ -34,43 +35,50 @@ pub fn compose(path: &Path, recovered: Recovered) -> io::Result<Tree> {
     }
     composer.changes(8);
     for kind in [EpochKind::Accepted, EpochKind::Current] {
-        let epoch = composer.recovered.zxid_last.epoch();
+        let epoch = composer.recovered.saved.zxid_last.epoch();
         composer.recovered.disk.write_epoch(kind, epoch, &mut composer.ops);
     }
     composer.recovered.disk.sync(&mut composer.ops);
     directory::perform(path, &composer.ops)?;
-    Ok(composer.recovered.tree)
+    Ok(composer.recovered.saved.tree)
 }
 
 struct Composer {
     recovered: Recovered,
     overlay: Overlay,
+    writer: Option<SnapshotWriter>,
     settings: Settings,
     ops: Vec<FileOp>,
 }
 
 impl Composer {
     fn new(recovered: Recovered) -> Self {
-        let overlay = Overlay::new(&recovered.tree, 0);
+        let overlay = Overlay::new(&recovered.saved.tree, 0);
         let settings = Settings { extended_types: true, ..Settings::default() };
-        Self { recovered, overlay, settings, ops: Vec::new() }
+        Self { recovered, overlay, writer: None, settings, ops: Vec::new() }
     }
 
     fn begin_snapshot(&mut self) {
-        let Recovered { disk, tree, sessions, zxid_last, .. } = &mut self.recovered;
-        disk.begin_snapshot(*zxid_last, tree, sessions, &mut self.ops);
+        let Recovered { disk, saved, .. } = &mut self.recovered;
+        let Saved { tree, sessions, zxid_last, .. } = saved;
+        let mut bytes = Vec::new();
+        self.writer = Some(SnapshotWriter::begin(*zxid_last, tree, sessions, &mut bytes));
+        disk.begin_snapshot(*zxid_last, &bytes, &mut self.ops);
     }
 
     fn go_on(&mut self) {
-        let Recovered { disk, tree, zxid_last, .. } = &mut self.recovered;
-        if disk.is_writing() {
-            disk.write_snapshot(*zxid_last, tree, 5, &mut self.ops);
+        let Recovered { disk, saved: Saved { tree, zxid_last, .. }, .. } = &mut self.recovered;
+        if let Some(mut writer) = self.writer.take() {
+            let mut bytes = Vec::new();
+            writer.chunk(tree, *zxid_last, 5, &mut bytes);
+            disk.write_snapshot(&bytes, writer.is_done(), &mut self.ops);
+            self.writer = Some(writer).filter(|writer| !writer.is_done());
         }
     }
 
     /// Decides a request, applies what it comes to, and appends it to the log.
     fn ask(&mut self, request: &Request) {
-        let Recovered { tree, zxid_last, .. } = &mut self.recovered;
+        let Saved { tree, zxid_last, .. } = &mut self.recovered.saved;
         let stamp = stamp(zxid_last.next());
         let mut prepare = Prepare::new(tree, &mut self.overlay, &self.settings, stamp);
         let decided = prepare.decide(ME, request).expect("only writes are asked for");
@@ -78,7 +86,8 @@ impl Composer {
     }
 
     fn append(&mut self, change: Change) {
-        let Recovered { tree, sessions, zxid_last, disk, .. } = &mut self.recovered;
+        let Recovered { disk, saved, .. } = &mut self.recovered;
+        let Saved { tree, sessions, zxid_last, .. } = saved;
         let stamp = stamp(zxid_last.next());
         let mut txn = Txn { stamp, session: SESSION, cxid: Xid(1), change, digest: None };
         apply(&txn, tree, sessions);
@@ -87,7 +96,7 @@ impl Composer {
             txn.digest = Some(tree.digest());
         }
         *zxid_last = stamp.zxid;
-        disk.append(&[txn], &mut self.ops);
+        disk.append(&txn, &mut self.ops);
     }
 
     /// A bit of everything. Later rounds change what earlier ones made, and make it anew.

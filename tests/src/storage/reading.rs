@@ -5,11 +5,12 @@ use std::fmt;
 use std::path::Path;
 
 use zoolab_core::Zxid;
-use zoolab_core::storage::{FileName, Files, Note, Recovered, Rules, recover};
+use zoolab_core::storage::{FileName, Files, Note, Recovered, Rules, Saved, recover};
 
 use super::directory;
 
-const RULES: Rules = Rules { extended_types: true, scatter: 0, preallocate: 64 << 10 };
+const RULES: Rules =
+    Rules { extended_types: true, scatter: 0, initialize: true, preallocate: 64 << 10 };
 
 /// What a directory holds.
 #[derive(Debug)]
@@ -35,13 +36,15 @@ impl Reading {
         for zxid in &snapshots {
             let earlier = recover(&without_later(&files, *zxid), &RULES)?;
             complaints.extend(self::complaints(&earlier));
-            if earlier.zxid_snapshot != *zxid {
+            if earlier.saved.zxid_snapshot != *zxid {
                 complaints.push(format!("snapshot {zxid} was not used"));
             }
-            if earlier.tree != recovered.tree || earlier.sessions != recovered.sessions {
+            if earlier.saved.tree != recovered.saved.tree
+                || earlier.saved.sessions != recovered.saved.sessions
+            {
                 complaints.push(format!("from snapshot {zxid} on it is another tree"));
             }
-            let compared = earlier.log.iter().filter(|txn| txn.digest.is_some()).count();
+            let compared = earlier.saved.log.iter().filter(|txn| txn.digest.is_some()).count();
             digests = digests.max(compared);
         }
         Ok(Self { recovered, snapshots: snapshots.len(), digests, complaints })
@@ -51,7 +54,7 @@ impl Reading {
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { recovered, snapshots, digests, complaints: _ } = self;
-        let Recovered { zxid_last, tree, sessions, .. } = recovered;
+        let Saved { zxid_last, tree, sessions, .. } = &recovered.saved;
         let (nodes, sessions) = (tree.len(), sessions.len());
         write!(
             f,

@@ -276,7 +276,15 @@ impl ServerLevel {
                 | Output::Close { .. }
                 | Output::Connected { .. }
                 | Output::Halt { .. }
-                | Output::Persist { .. } => {}
+                | Output::Persist { .. }
+                | Output::Dial { .. }
+                | Output::Disarm { .. }
+                | Output::HangUp { .. }
+                | Output::Note(_)
+                | Output::Reload
+                | Output::Send { .. }
+                | Output::Tell { .. }
+                | Output::Wake { .. } => {}
             }
         }
         black_box(&self.bytes_out);
