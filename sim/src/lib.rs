@@ -3,4 +3,18 @@
 //! [`model`] is the tree once more, as simple as possible, for everything that has to be
 //! compared with what the core says.
 
+pub mod checker;
+pub mod drive;
+pub mod figures;
+pub mod hash;
+pub mod luck;
 pub mod model;
+pub mod rng;
+pub mod schedule;
+pub mod seen;
+pub mod setting;
+pub mod step;
+pub mod strategy;
+pub mod swarm;
+pub mod trace;
+pub mod world;

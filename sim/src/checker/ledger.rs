@@ -1,0 +1,284 @@
+//! What was ever proposed and committed, and what each server has: everything the promises are
+//! judged by. It survives every crash and is fed by what steps make visible, and nothing else.
+//!
+//! Each event is first held against the promises it could break, then written down. Which server
+//! is touched says which entries are looked at, so the cost of a step does not grow with the
+//! history.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use zoolab_core::zab::Message;
+use zoolab_core::{Ensemble, Epoch, Note, ServerId, Txn, Why, Zxid};
+
+use super::history::History;
+use super::promise::{Promise, Violation, holds};
+use crate::seen::Seen;
+
+/// What is known of one server.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Member {
+    /// In its log, safe or not.
+    pub(super) history: History,
+    /// The end of what is safe.
+    pub(super) durable: Zxid,
+    /// The epoch it has promised itself to, on disk.
+    pub(super) accepted: Epoch,
+    /// The epoch whose history it has, on disk.
+    pub(super) current: Epoch,
+    /// The newest epoch that it has given its counting word for.
+    pub(super) promised: Epoch,
+    /// The epoch it was last told of.
+    pub(super) told: Epoch,
+    /// The end of what is in its tree.
+    pub(super) applied: Zxid,
+    /// Its disk was lost or damaged.
+    pub(super) lost: bool,
+    /// What snapshots under way to it stand for.
+    pub(super) snapshots: Vec<History>,
+    /// It has been told to cut its log there.
+    pub(super) cut_at: Option<Zxid>,
+    /// Its log went as far as this before it was cut.
+    pub(super) cut_from: Zxid,
+    /// What each leader has heard last that it has.
+    pub(super) acked: BTreeMap<ServerId, Zxid>,
+    /// It takes itself for the leader.
+    pub(super) leads: bool,
+    /// The newest epoch that it led.
+    pub(super) led: Option<Epoch>,
+    /// Who has presented itself to it, with which epoch.
+    pub(super) presented: BTreeMap<ServerId, Epoch>,
+}
+
+/// An epoch with a leader.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Reign {
+    /// Who led it.
+    pub(super) leader: ServerId,
+    /// What it began with.
+    pub(super) begun: History,
+    /// Whether a quorum has had that.
+    pub(super) established: bool,
+}
+
+/// What was proposed in one epoch.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Proposals {
+    /// By whom.
+    pub(super) proposer: ServerId,
+    /// In order, each with the digest of the tree after it.
+    pub(super) txns: Vec<(Arc<Txn>, Option<u64>)>,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Ledger {
+    pub(super) ensemble: Arc<Ensemble>,
+    /// By number: they are small.
+    members: Vec<Member>,
+    pub(super) proposed: BTreeMap<Epoch, Proposals>,
+    /// The one order of what was committed.
+    pub(super) committed: History,
+    pub(super) reigns: BTreeMap<Epoch, Reign>,
+    /// The newest epoch that has begun.
+    pub(super) established: Option<Epoch>,
+    /// The newest that any server has ever applied.
+    pub(super) delivered: Zxid,
+}
+
+impl Ledger {
+    pub(super) fn new(ensemble: Arc<Ensemble>) -> Self {
+        let most = ensemble.members().last().map_or(0, |server| usize::from(server.0));
+        Self {
+            ensemble,
+            members: vec![Member::default(); most + 1],
+            proposed: BTreeMap::new(),
+            committed: History::default(),
+            reigns: BTreeMap::new(),
+            established: None,
+            delivered: Zxid::ZERO,
+        }
+    }
+
+    pub(super) fn member(&self, server: ServerId) -> &Member {
+        &self.members[usize::from(server.0)]
+    }
+
+    pub(super) fn member_mut(&mut self, server: ServerId) -> &mut Member {
+        &mut self.members[usize::from(server.0)]
+    }
+
+    /// What was first proposed under a zxid.
+    pub(super) fn first(&self, zxid: Zxid) -> Option<&(Arc<Txn>, Option<u64>)> {
+        let place = (zxid.counter() as usize).checked_sub(1)?;
+        self.proposed.get(&zxid.epoch())?.txns.get(place)
+    }
+
+    /// What the leader of an epoch has: what it began with, and what it has proposed.
+    pub(super) fn history_of(&self, epoch: Epoch) -> Option<History> {
+        let mut history = self.reigns.get(&epoch)?.begun.clone();
+        if let Some((last, _)) = self.proposed.get(&epoch).and_then(|all| all.txns.last()) {
+            history.push(last.stamp.zxid);
+        }
+        Some(history)
+    }
+
+    /// Whether a quorum of disks has this. What a lost disk had is not held against anybody.
+    pub(super) fn is_safe(&self, zxid: Zxid) -> bool {
+        self.ensemble.quorum.is_enough_if(|id| {
+            let member = self.member(id);
+            member.lost || member.durable >= zxid && member.history.has(zxid)
+        })
+    }
+
+    pub(super) fn observe(&mut self, event: &Seen) -> Result<(), Violation> {
+        match event {
+            Seen::Appended { server, txn } => self.appended(*server, txn),
+            Seen::Crashed { server, .. } | Seen::Halted { server } => {
+                let member = self.member_mut(*server);
+                member.leads = false;
+                member.presented.clear();
+                Ok(())
+            }
+            Seen::Delivered { from, to, message } => self.delivered(*from, *to, message),
+            Seen::EpochWritten { server, kind, epoch } => {
+                self.epoch_written(*server, *kind, *epoch)
+            }
+            Seen::Installed { server, zxid } => self.installed(*server, *zxid),
+            Seen::Note { server, note } => self.note(*server, note),
+            Seen::Refused { server, why } => {
+                holds(Promise::BootTotality, self.member(*server).lost, || {
+                    format!("server {server} does not start again: {why}")
+                })
+            }
+            Seen::Reloaded { server, saved } | Seen::Started { server, saved, .. } => {
+                self.read(*server, saved)
+            }
+            Seen::Rotten { server } => {
+                self.member_mut(*server).lost = true;
+                Ok(())
+            }
+            Seen::Sent { from, to, message } => self.sent(*from, *to, message),
+            Seen::Synced { server, zxid } => {
+                self.member_mut(*server).durable = *zxid;
+                Ok(())
+            }
+            Seen::Truncated { server, to } => self.truncated(*server, *to),
+            Seen::Wiped { server } => {
+                // What it said as a leader may still be on its way.
+                let member = self.member_mut(*server);
+                let led = member.led;
+                *member = Member { lost: true, led, ..Member::default() };
+                Ok(())
+            }
+        }
+    }
+
+    fn note(&mut self, server: ServerId, note: &Note) -> Result<(), Violation> {
+        match note {
+            Note::Applied { txn, digest } => self.applied(server, txn, *digest),
+            Note::CaughtUp { zxid, digest } => self.caught_up(server, *zxid, *digest),
+            Note::Committed(zxid) => self.commit(server, *zxid),
+            Note::Discovered { epoch, zxid: _ } => self.discovered(server, *epoch),
+            Note::Elected { leader, round: _ } => {
+                self.member_mut(server).leads = *leader == server;
+                Ok(())
+            }
+            Note::Established(epoch) => self.establish(server, *epoch),
+            Note::Left(why) => left(server, *why),
+            Note::Looking { ballot } => {
+                let member = self.member_mut(server);
+                member.leads = false;
+                member.presented.clear();
+                ballot.map_or(Ok(()), |ballot| self.looking(server, ballot))
+            }
+            Note::Proposed(txn) => self.propose(server, txn),
+            Note::Reached(_) => Ok(()),
+            Note::Serving(epoch) => self.serving(server, *epoch),
+        }
+    }
+
+    fn sent(&mut self, from: ServerId, to: ServerId, message: &Message) -> Result<(), Violation> {
+        match message {
+            Message::AckEpoch { current, zxid, .. } => self.promise(from, current.is_some(), *zxid),
+            Message::Ack(zxid) if zxid.counter() == 0 => self.epoch_acked(from, zxid.epoch()),
+            Message::Ack(zxid) => self.acked(from, *zxid),
+            Message::Snap { zxid } => self.snapshot_sent(from, to, *zxid),
+            Message::Trunc { zxid } => self.cut_sent(from, to, *zxid),
+            Message::NewLeader { .. } => {
+                self.member_mut(to).acked.remove(&from);
+                Ok(())
+            }
+            Message::Commit(_)
+            | Message::Diff { .. }
+            | Message::Inform(_)
+            | Message::LeaderInfo { .. }
+            | Message::LearnerInfo { .. }
+            | Message::Ping { .. }
+            | Message::Pong { .. }
+            | Message::Proposal(_)
+            | Message::Request(_)
+            | Message::Revalidate { .. }
+            | Message::Revalidated { .. }
+            | Message::SnapPart { .. }
+            | Message::Synced
+            | Message::UpToDate => Ok(()),
+        }
+    }
+
+    fn delivered(
+        &mut self,
+        from: ServerId,
+        to: ServerId,
+        message: &Message,
+    ) -> Result<(), Violation> {
+        match message {
+            Message::Ack(zxid) if zxid.counter() > 0 => self.ack_arrived(from, to, *zxid),
+            Message::LeaderInfo { epoch } => {
+                self.member_mut(to).told = *epoch;
+                Ok(())
+            }
+            Message::LearnerInfo { accepted, .. } => {
+                self.member_mut(to).presented.insert(from, *accepted);
+                Ok(())
+            }
+            Message::Commit(zxid) => self.legal(from, zxid.epoch()),
+            Message::Inform(txn) | Message::Proposal(txn) => {
+                self.legal(from, txn.stamp.zxid.epoch())
+            }
+            Message::NewLeader { epoch } => self.legal(from, *epoch),
+            Message::Ack(_)
+            | Message::AckEpoch { .. }
+            | Message::Diff { .. }
+            | Message::Ping { .. }
+            | Message::Pong { .. }
+            | Message::Request(_)
+            | Message::Revalidate { .. }
+            | Message::Revalidated { .. }
+            | Message::Snap { .. }
+            | Message::SnapPart { .. }
+            | Message::Synced
+            | Message::Trunc { .. }
+            | Message::UpToDate => Ok(()),
+        }
+    }
+}
+
+/// Some reasons to leave a leader are somebody's broken promise.
+fn left(server: ServerId, why: Why) -> Result<(), Violation> {
+    let promise = match why {
+        Why::CommitOutOfOrder { .. } => Promise::CommitMatches,
+        Why::Misplaced => Promise::Phase,
+        Why::ProposalOutOfOrder { .. } => Promise::ProposalInOrder,
+        Why::Behind
+        | Why::Closed
+        | Why::Epoch { .. }
+        | Why::NoQuorum
+        | Why::Rollover
+        | Why::Silent
+        | Why::Snapshot
+        | Why::Truncate { .. }
+        | Why::Unreachable => return Ok(()),
+    };
+    holds(promise, false, || format!("server {server} left its leader: {why}"))
+}

@@ -1,0 +1,188 @@
+//! The promises by name. The letters in brackets are those of the literature on ZooKeeper's
+//! protocol that each goes back to: properties of the protocol (P), of logs and leaders (L), of
+//! disks (D), of single steps (E).
+
+use std::fmt;
+
+/// Something that must hold in every step of every run.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Promise {
+    /// An acknowledgement that arrives is for something proposed, and none goes back (E3).
+    AckInOrder,
+    /// What a server acknowledges is safe on its disk, with everything before it (D6).
+    AckDurable,
+    /// Whatever a crash left behind, the server starts again (D9).
+    BootTotality,
+    /// Whoever applies the first transaction of an epoch has applied what the epoch began with
+    /// (P9).
+    CommitConsistency,
+    /// A commit is for the oldest proposal that waits for one (E5).
+    CommitMatches,
+    /// Leaders commit without a gap, and only in an epoch that has begun (L7).
+    CommitOrder,
+    /// Nobody is told to give up what is committed, and nothing committed is given up unless a
+    /// quorum keeps it (L4).
+    CommittedDurability,
+    /// An epoch begins with everything that is committed (L2).
+    CommittedMonotonicity,
+    /// Only what is committed is applied (L8).
+    DeliveredCommitted,
+    /// What was safe is there after a restart.
+    Durability,
+    /// Whoever acknowledges that an epoch begins has noted the epoch on disk (D5).
+    EpochAckDurable,
+    /// A new epoch is newer than what a quorum had promised itself to (E8).
+    EpochFresh,
+    /// Epochs on disk never go back, not even over a restart (D2).
+    EpochMonotonicity,
+    /// Nobody is in an epoch that it has not promised itself to (D1).
+    EpochOrder,
+    /// Equal zxids, equal trees.
+    EqualTrees,
+    /// Epochs never decrease along what a server applies (P6).
+    GlobalPrimaryOrder,
+    /// Whoever notes an epoch has what it began with safe on disk (D4).
+    HistoryBeforeEpoch,
+    /// Servers in one epoch have histories of which one continues the other (P10).
+    HistoryConsistency,
+    /// A vote and a promise tell the truth about what is safe on disk (D8).
+    HonestVote,
+    /// A later epoch begins with what an earlier one began with (P8).
+    InitialHistory,
+    /// What a server has was proposed (P2).
+    Integrity,
+    /// Whoever leads has everything that is committed (L1).
+    LeaderCompleteness,
+    /// A leader's proposals are numbered without a gap (P5).
+    LocalPrimaryOrder,
+    /// Zxids in a log increase (L6).
+    LogOrder,
+    /// Whoever looks for a leader, or catches up with its log, has nothing in memory that is not
+    /// on disk (D12).
+    MemoryBehindDisk,
+    /// Only the leader of an epoch speaks for it (E7).
+    MessageLegal,
+    /// Logs have no holes (L5).
+    NoHole,
+    /// The leader of an older epoch commits nothing once a newer one has begun (E9).
+    OldLeaderSilent,
+    /// A server promises itself to an epoch once in its life (E1).
+    OnePromise,
+    /// Messages arrive in the phase they belong to (E2).
+    Phase,
+    /// What whoever serves has applied is a beginning of what is committed (P11).
+    PrefixConsistency,
+    /// Before it proposes, a leader has everything that anybody has applied of earlier epochs (P7).
+    PrimaryIntegrity,
+    /// An epoch has one leader (P1).
+    PrimaryUniqueness,
+    /// Whoever joins an epoch has nothing that its leader does not have (L3).
+    ProcessConsistency,
+    /// A promise is on disk before it is given (D3).
+    PromiseDurable,
+    /// A proposal follows the one before (E4).
+    ProposalInOrder,
+    /// What is committed is safe on the disks of a quorum (D7).
+    QuorumDurability,
+    /// A snapshot is the state of some point of the history (D10).
+    SnapshotSoundness,
+    /// All servers apply one sequence: each the next one, none twice (P3, P4).
+    TotalOrder,
+    /// What was cut off does not come back (D11).
+    TruncationDurable,
+    /// A log is cut off at something it has (E6).
+    TruncationTarget,
+    /// One zxid, one transaction (P12).
+    ZxidUniqueness,
+}
+
+impl Promise {
+    /// All of them, by name.
+    pub const ALL: [Self; 42] = [
+        Self::AckInOrder,
+        Self::AckDurable,
+        Self::BootTotality,
+        Self::CommitConsistency,
+        Self::CommitMatches,
+        Self::CommitOrder,
+        Self::CommittedDurability,
+        Self::CommittedMonotonicity,
+        Self::DeliveredCommitted,
+        Self::Durability,
+        Self::EpochAckDurable,
+        Self::EpochFresh,
+        Self::EpochMonotonicity,
+        Self::EpochOrder,
+        Self::EqualTrees,
+        Self::GlobalPrimaryOrder,
+        Self::HistoryBeforeEpoch,
+        Self::HistoryConsistency,
+        Self::HonestVote,
+        Self::InitialHistory,
+        Self::Integrity,
+        Self::LeaderCompleteness,
+        Self::LocalPrimaryOrder,
+        Self::LogOrder,
+        Self::MemoryBehindDisk,
+        Self::MessageLegal,
+        Self::NoHole,
+        Self::OldLeaderSilent,
+        Self::OnePromise,
+        Self::Phase,
+        Self::PrefixConsistency,
+        Self::PrimaryIntegrity,
+        Self::PrimaryUniqueness,
+        Self::ProcessConsistency,
+        Self::PromiseDurable,
+        Self::ProposalInOrder,
+        Self::QuorumDurability,
+        Self::SnapshotSoundness,
+        Self::TotalOrder,
+        Self::TruncationDurable,
+        Self::TruncationTarget,
+        Self::ZxidUniqueness,
+    ];
+
+    /// Its name, as reports and scripts spell it.
+    #[must_use]
+    pub fn name(self) -> String {
+        let mut name = String::new();
+        for letter in format!("{self:?}").chars() {
+            if letter.is_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        name
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Violation {
+    /// Which promise.
+    pub promise: Promise,
+    /// One sentence with the values that break it.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.promise, self.what)
+    }
+}
+
+/// Holds, or breaks the promise with these values.
+pub(super) fn holds(
+    promise: Promise,
+    holds: bool,
+    what: impl FnOnce() -> String,
+) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation { promise, what: what() }) }
+}

@@ -1,0 +1,198 @@
+//! What happened in a run, counted.
+
+use std::collections::BTreeMap;
+
+use zoolab_core::storage;
+use zoolab_core::{Branch, Note};
+
+use crate::seen::Seen;
+use crate::step::{Instant, Step};
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Figures {
+    /// How many runs these are of.
+    pub runs: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Virtual time, in microseconds.
+    pub time_us: u64,
+    /// Rounds of elections that ended.
+    pub elections: u64,
+    /// Epochs that began.
+    pub epochs: u64,
+    /// Transactions that were committed.
+    pub commits: u64,
+    /// Messages between servers that arrived.
+    pub messages: u64,
+    /// Processes that died.
+    pub crashes: u64,
+    /// Machines that lost power.
+    pub power_losses: u64,
+    /// How often each place worth reaching was reached.
+    pub reached: BTreeMap<&'static str, u64>,
+    /// How often each kind of fault happened.
+    pub faults: BTreeMap<&'static str, u64>,
+}
+
+/// What must be reached across many seeds; otherwise they test less than they seem to.
+pub const MUST_REACH: [&str; 12] = [
+    "DIFF",
+    "DIFF, empty",
+    "TRUNC",
+    "TRUNC+DIFF",
+    "SNAP",
+    "late joiner",
+    "torn tail",
+    "rollover",
+    "epoch raised",
+    "acks taken back",
+    "data missing",
+    "fuzzy snapshot",
+];
+
+const fn name(branch: Branch) -> &'static str {
+    match branch {
+        Branch::AcksTakenBack => "acks taken back",
+        Branch::DataMissing => "data missing",
+        Branch::Diff => "DIFF",
+        Branch::DiffEmpty => "DIFF, empty",
+        Branch::EpochRaised => "epoch raised",
+        Branch::EpochUncounted => "promise not counted",
+        Branch::LateJoiner => "late joiner",
+        Branch::LinkReplaced => "earlier connection replaced",
+        Branch::OutstandingSent => "outstanding proposal sent",
+        Branch::Rollover => "rollover",
+        Branch::SessionMoved => "session moved",
+        Branch::Snap => "SNAP",
+        Branch::SnapshotFuzzy => "fuzzy snapshot",
+        Branch::Trunc => "TRUNC",
+        Branch::TruncDiff => "TRUNC+DIFF",
+        Branch::TruncRefused => "TRUNC refused",
+    }
+}
+
+const fn fault(step: &Step) -> Option<&'static str> {
+    Some(match step {
+        Step::Break { .. } => "break",
+        Step::Crash { .. } => "crash",
+        Step::Cut { .. } => "cut",
+        Step::DiskFails { .. } => "disk-fails",
+        Step::Doom { .. } => "doom",
+        Step::Drift { .. } => "drift",
+        Step::Full { full: true, .. } => "full",
+        Step::Full { full: false, .. } => "room",
+        Step::Heal { .. } => "heal",
+        Step::Jump { .. } => "jump",
+        Step::LoseVote { .. } => "lose-vote",
+        Step::Pause { .. } => "pause",
+        Step::PowerLoss { .. } => "power-loss",
+        Step::RepeatVote { .. } => "repeat-vote",
+        Step::Restart { .. } => "restart",
+        Step::Resume { .. } => "resume",
+        Step::Rot { .. } => "rot",
+        Step::SlowDisk { .. } => "slow-disk",
+        Step::SlowLink { .. } => "slow-link",
+        Step::Wipe { .. } => "wipe",
+        Step::Answer { .. }
+        | Step::Ask { .. }
+        | Step::Call { .. }
+        | Step::Closed { .. }
+        | Step::Deliver { .. }
+        | Step::Dial { .. }
+        | Step::Dialled { .. }
+        | Step::Disk { .. }
+        | Step::HangUp { .. }
+        | Step::Reload { .. }
+        | Step::Timeout { .. }
+        | Step::Vote { .. } => return None,
+    })
+}
+
+impl Figures {
+    /// Counts one step and what it made visible.
+    pub fn count(&mut self, at: Instant, step: &Step, seen: &[Seen]) {
+        self.steps += 1;
+        self.time_us = at.0;
+        if let Some(name) = fault(step) {
+            *self.faults.entry(name).or_default() += 1;
+        }
+        self.messages += u64::from(matches!(step, Step::Deliver { .. }));
+        for event in seen {
+            match event {
+                Seen::Crashed { power, .. } => {
+                    self.crashes += u64::from(!power);
+                    self.power_losses += u64::from(*power);
+                }
+                Seen::Note { note, .. } => self.note(note),
+                Seen::Started { notes, .. } => {
+                    for note in notes {
+                        let name = match note {
+                            storage::Note::EpochRaised { .. } => "epoch raised",
+                            storage::Note::Installed { .. } => "installation finished at start",
+                            storage::Note::Torn { .. } => "torn tail",
+                            storage::Note::Skipped { .. } => "snapshot skipped",
+                            storage::Note::Removed { .. } => "leftover removed",
+                            storage::Note::Mismatch { .. } | storage::Note::Repeated { .. } => {
+                                continue;
+                            }
+                        };
+                        *self.reached.entry(name).or_default() += 1;
+                    }
+                }
+                Seen::Appended { .. }
+                | Seen::Delivered { .. }
+                | Seen::EpochWritten { .. }
+                | Seen::Halted { .. }
+                | Seen::Installed { .. }
+                | Seen::Refused { .. }
+                | Seen::Reloaded { .. }
+                | Seen::Rotten { .. }
+                | Seen::Sent { .. }
+                | Seen::Synced { .. }
+                | Seen::Truncated { .. }
+                | Seen::Wiped { .. } => {}
+            }
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        match note {
+            Note::Committed(_) => self.commits += 1,
+            Note::Elected { .. } => self.elections += 1,
+            Note::Established(_) => self.epochs += 1,
+            Note::Reached(branch) => *self.reached.entry(name(*branch)).or_default() += 1,
+            Note::Applied { .. }
+            | Note::CaughtUp { .. }
+            | Note::Discovered { .. }
+            | Note::Left(_)
+            | Note::Looking { .. }
+            | Note::Proposed(_)
+            | Note::Serving(_) => {}
+        }
+    }
+
+    /// What must be reached and was not.
+    pub fn unreached(&self) -> impl Iterator<Item = &'static str> {
+        MUST_REACH.into_iter().filter(|name| !self.reached.contains_key(name))
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.steps += other.steps;
+        self.time_us += other.time_us;
+        self.elections += other.elections;
+        self.epochs += other.epochs;
+        self.commits += other.commits;
+        self.messages += other.messages;
+        self.crashes += other.crashes;
+        self.power_losses += other.power_losses;
+        for (name, count) in &other.reached {
+            *self.reached.entry(name).or_default() += count;
+        }
+        for (name, count) in &other.faults {
+            *self.faults.entry(name).or_default() += count;
+        }
+    }
+}

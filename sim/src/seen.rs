@@ -1,0 +1,43 @@
+//! What a step made visible, for those who watch over a world.
+
+use std::sync::Arc;
+
+use zoolab_core::storage::{self, EpochKind, Saved};
+use zoolab_core::zab::Message;
+use zoolab_core::{Epoch, Note, ServerId, Txn, Zxid};
+
+/// Something that was seen happen.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[expect(missing_docs, reason = "the sentence of an event speaks of all its fields")]
+pub enum Seen {
+    /// A transaction was handed to the log. Nothing is promised yet.
+    Appended { server: ServerId, txn: Arc<Txn> },
+    /// A process died. Everything that was only in memory is gone.
+    Crashed { server: ServerId, power: bool },
+    /// A message arrived. (Pings, votes and clients' frames are not shown.)
+    Delivered { from: ServerId, to: ServerId, message: Message },
+    /// An epoch is safe on disk.
+    EpochWritten { server: ServerId, kind: EpochKind, epoch: Epoch },
+    /// The server stopped for good: its disk failed it.
+    Halted { server: ServerId },
+    /// A snapshot from the leader is safe on disk and has replaced everything else.
+    Installed { server: ServerId, zxid: Zxid },
+    /// Something happened inside a server.
+    Note { server: ServerId, note: Note },
+    /// A server refused to start from what its disk has.
+    Refused { server: ServerId, why: String },
+    /// A server read its disk while it ran, as it had asked to.
+    Reloaded { server: ServerId, saved: Box<Saved> },
+    /// A bit flipped on a server's disk.
+    Rotten { server: ServerId },
+    /// A message was handed to a connection. (Pings and clients' frames are not shown.)
+    Sent { from: ServerId, to: ServerId, message: Message },
+    /// A server started from its disk.
+    Started { server: ServerId, saved: Box<Saved>, notes: Vec<storage::Note> },
+    /// Everything appended up to here is safe on disk.
+    Synced { server: ServerId, zxid: Zxid },
+    /// No later transaction can come back from this disk.
+    Truncated { server: ServerId, to: Zxid },
+    /// A server's disk was replaced by an empty one.
+    Wiped { server: ServerId },
+}

@@ -1,0 +1,8 @@
+//! Whole ensembles, run from seeds.
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "each test looks at a few steps of many")]
+mod families;
+mod golden;
+mod traces;
+mod watching;
+mod worlds;

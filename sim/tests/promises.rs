@@ -1,0 +1,367 @@
+//! Every promise is seen broken: a story that keeps them all, and for each a way to leave it.
+
+use std::sync::Arc;
+
+use zoolab_core::election::Ballot;
+use zoolab_core::quorum::Quorum;
+use zoolab_core::request::Stamp;
+use zoolab_core::storage::{EpochKind, Saved};
+use zoolab_core::txn::Change;
+use zoolab_core::zab::Message;
+use zoolab_core::{
+    Code, Ensemble, Epoch, Millis, Note, ServerId, SessionId, Settings, Txn, Why, Xid, Zxid,
+};
+use zoolab_sim::checker::{Checkers, Promise, Violation};
+use zoolab_sim::seen::Seen;
+
+const ONE: ServerId = ServerId(1);
+const TWO: ServerId = ServerId(2);
+const THREE: ServerId = ServerId(3);
+
+fn zxid(epoch: i64, counter: i64) -> Zxid {
+    Zxid(epoch << 32 | counter)
+}
+
+fn txn(zxid: Zxid) -> Arc<Txn> {
+    let stamp = Stamp { zxid, time: Millis(0) };
+    let change = Change::Error(Code::NoNode);
+    Arc::new(Txn { stamp, session: SessionId(1), cxid: Xid(1), change, digest: None })
+}
+
+fn saved(last: Zxid, epoch: Epoch) -> Box<Saved> {
+    let settings = Settings::with_tick(2000);
+    let blank = Saved::blank(&settings, 0);
+    let (accepted_epoch, current_epoch) = (epoch, epoch);
+    Box::new(Saved { zxid_last: last, accepted_epoch, current_epoch, ..blank })
+}
+
+/// Events, in the order in which they are seen.
+#[derive(Default)]
+struct Story(Vec<Seen>);
+
+impl Story {
+    fn see(&mut self, event: Seen) -> &mut Self {
+        self.0.push(event);
+        self
+    }
+
+    fn note(&mut self, server: ServerId, note: Note) -> &mut Self {
+        self.see(Seen::Note { server, note })
+    }
+
+    fn sent(&mut self, from: ServerId, to: ServerId, message: Message) -> &mut Self {
+        self.see(Seen::Sent { from, to, message })
+    }
+
+    fn delivered(&mut self, from: ServerId, to: ServerId, message: Message) -> &mut Self {
+        self.see(Seen::Delivered { from, to, message })
+    }
+
+    fn wrote(&mut self, server: ServerId, kind: EpochKind, epoch: u32) -> &mut Self {
+        self.see(Seen::EpochWritten { server, kind, epoch: Epoch(epoch) })
+    }
+
+    fn boot(&mut self) -> &mut Self {
+        for server in [ONE, TWO, THREE] {
+            let saved = saved(Zxid::ZERO, Epoch(0));
+            self.see(Seen::Started { server, saved, notes: Vec::new() });
+            let ballot = Ballot { epoch: Epoch(0), zxid: Zxid::ZERO, leader: server };
+            self.note(server, Note::Looking { ballot: Some(ballot) });
+            self.note(server, Note::Elected { leader: THREE, round: 1 });
+        }
+        self
+    }
+
+    /// `leader` finds out that it leads an epoch, with the promise of `other`, whose epoch was
+    /// the one before.
+    fn discover(&mut self, leader: ServerId, other: ServerId, epoch: u32, last: Zxid) -> &mut Self {
+        let info = Message::LearnerInfo { observer: false, accepted: Epoch(epoch - 1) };
+        let current = Some(Epoch(epoch - 1));
+        self.note(leader, Note::Elected { leader, round: 1 })
+            .delivered(other, leader, info)
+            .wrote(leader, EpochKind::Accepted, epoch)
+            .delivered(leader, other, Message::LeaderInfo { epoch: Epoch(epoch) })
+            .wrote(other, EpochKind::Accepted, epoch)
+            .sent(other, leader, Message::AckEpoch { current, zxid: last, snapshot: false })
+            .note(leader, Note::Discovered { epoch: Epoch(epoch), zxid: last })
+    }
+
+    /// Both have what it begins with.
+    fn establish(&mut self, leader: ServerId, other: ServerId, epoch: u32) -> &mut Self {
+        let epoch_new = Epoch(epoch);
+        self.wrote(leader, EpochKind::Current, epoch)
+            .sent(leader, other, Message::NewLeader { epoch: epoch_new })
+            .delivered(leader, other, Message::NewLeader { epoch: epoch_new })
+            .wrote(other, EpochKind::Current, epoch)
+            .sent(other, leader, Message::Ack(Zxid::first_of(epoch_new)))
+            .note(leader, Note::Established(epoch_new))
+            .note(other, Note::Serving(epoch_new))
+    }
+
+    fn propose(&mut self, leader: ServerId, zxid: Zxid) -> &mut Self {
+        self.note(leader, Note::Proposed(txn(zxid)))
+    }
+
+    fn log(&mut self, server: ServerId, zxid: Zxid) -> &mut Self {
+        self.see(Seen::Appended { server, txn: txn(zxid) })
+    }
+
+    fn sync(&mut self, server: ServerId, zxid: Zxid) -> &mut Self {
+        self.see(Seen::Synced { server, zxid })
+    }
+
+    fn ack(&mut self, from: ServerId, to: ServerId, zxid: Zxid) -> &mut Self {
+        self.sent(from, to, Message::Ack(zxid)).delivered(from, to, Message::Ack(zxid))
+    }
+
+    fn apply(&mut self, server: ServerId, zxid: Zxid) -> &mut Self {
+        self.note(server, Note::Applied { txn: txn(zxid), digest: zxid.0.cast_unsigned() })
+    }
+
+    /// Proposed, and on the disks of both.
+    fn safe(&mut self, leader: ServerId, other: ServerId, zxid: Zxid) -> &mut Self {
+        self.propose(leader, zxid)
+            .log(leader, zxid)
+            .log(other, zxid)
+            .sync(leader, zxid)
+            .sync(other, zxid)
+            .ack(other, leader, zxid)
+    }
+
+    /// And committed, and applied by both.
+    fn write(&mut self, leader: ServerId, other: ServerId, zxid: Zxid) -> &mut Self {
+        self.safe(leader, other, zxid)
+            .note(leader, Note::Committed(zxid))
+            .apply(leader, zxid)
+            .delivered(leader, other, Message::Commit(zxid))
+            .apply(other, zxid)
+    }
+
+    fn crash(&mut self, server: ServerId) -> &mut Self {
+        self.see(Seen::Crashed { server, power: false })
+    }
+
+    /// Epoch 1 of server 3 with server 1 is there, and 1:1 is committed.
+    fn one_epoch(&mut self) -> &mut Self {
+        self.boot().discover(THREE, ONE, 1, Zxid::ZERO).establish(THREE, ONE, 1);
+        self.write(THREE, ONE, zxid(1, 1))
+    }
+
+    /// And epoch 2 of the same two.
+    fn two_epochs(&mut self) -> &mut Self {
+        self.one_epoch().discover(THREE, ONE, 2, zxid(1, 1)).establish(THREE, ONE, 2)
+    }
+
+    fn judge(&self) -> Result<(), Violation> {
+        let quorum = Quorum::majority([ONE, TWO, THREE]).expect("three are an ensemble");
+        Checkers::new(Arc::new(Ensemble::new(quorum))).observe(&self.0)
+    }
+}
+
+/// Leaves the story where this promise, and none that is looked at earlier, is broken.
+fn planted(promise: Promise) -> Story {
+    let mut story = Story::default();
+    let (next, after) = (zxid(1, 2), zxid(1, 3));
+    match promise {
+        Promise::AckInOrder => {
+            story.one_epoch().delivered(ONE, THREE, Message::Ack(zxid(1, 9)));
+        }
+        Promise::AckDurable => {
+            story.one_epoch().propose(THREE, next).log(ONE, next);
+            story.sent(ONE, THREE, Message::Ack(next));
+        }
+        Promise::BootTotality => {
+            let why = "the log has a hole".into();
+            story.one_epoch().crash(ONE).see(Seen::Refused { server: ONE, why });
+        }
+        Promise::CommitConsistency => {
+            story.two_epochs().write(THREE, ONE, zxid(2, 1)).apply(TWO, zxid(2, 1));
+        }
+        Promise::CommitMatches => {
+            let why = Why::CommitOutOfOrder { expected: None, got: next };
+            story.one_epoch().note(ONE, Note::Left(why));
+        }
+        Promise::CommitOrder => {
+            story.one_epoch().safe(THREE, ONE, next).safe(THREE, ONE, after);
+            story.note(THREE, Note::Committed(after));
+        }
+        Promise::CommittedDurability => {
+            story.one_epoch().sent(THREE, ONE, Message::Trunc { zxid: Zxid::ZERO });
+        }
+        Promise::CommittedMonotonicity => {
+            story.boot().discover(THREE, ONE, 1, Zxid::ZERO).establish(THREE, ONE, 1);
+            story.discover(TWO, ONE, 2, Zxid::ZERO).write(THREE, ONE, zxid(1, 1));
+            story.note(TWO, Note::Established(Epoch(2)));
+        }
+        Promise::DeliveredCommitted => {
+            story.one_epoch().safe(THREE, ONE, next).apply(ONE, next);
+        }
+        Promise::Durability => {
+            let saved = saved(Zxid::ZERO, Epoch(1));
+            story.one_epoch().crash(ONE);
+            story.see(Seen::Started { server: ONE, saved, notes: Vec::new() });
+        }
+        Promise::EpochAckDurable => {
+            story.one_epoch().sent(TWO, THREE, Message::Ack(zxid(1, 0)));
+        }
+        Promise::EpochFresh => {
+            story.one_epoch().note(TWO, Note::Elected { leader: TWO, round: 2 });
+            story.wrote(TWO, EpochKind::Accepted, 1);
+        }
+        Promise::EpochMonotonicity => {
+            story.one_epoch().wrote(ONE, EpochKind::Accepted, 0);
+        }
+        Promise::EpochOrder => {
+            story.one_epoch().wrote(ONE, EpochKind::Current, 5);
+        }
+        Promise::EqualTrees => {
+            story.one_epoch().safe(THREE, ONE, next).note(THREE, Note::Committed(next));
+            story.apply(THREE, next).note(ONE, Note::Applied { txn: txn(next), digest: 7 });
+        }
+        Promise::GlobalPrimaryOrder => {
+            story.two_epochs().write(THREE, ONE, zxid(2, 1)).apply(ONE, zxid(1, 1));
+        }
+        Promise::HistoryBeforeEpoch => {
+            story.two_epochs().wrote(TWO, EpochKind::Accepted, 2).wrote(TWO, EpochKind::Current, 2);
+        }
+        Promise::HistoryConsistency => {
+            story.two_epochs().propose(THREE, zxid(2, 1)).log(TWO, zxid(2, 1));
+        }
+        Promise::HonestVote => {
+            let ballot = Ballot { epoch: Epoch(1), zxid: zxid(1, 9), leader: ONE };
+            story.one_epoch().note(ONE, Note::Looking { ballot: Some(ballot) });
+        }
+        Promise::InitialHistory => {
+            story.two_epochs().discover(TWO, ONE, 3, zxid(1, 1));
+        }
+        Promise::Integrity => {
+            story.one_epoch().log(ONE, next);
+        }
+        Promise::LeaderCompleteness => {
+            story.one_epoch().discover(TWO, ONE, 2, zxid(1, 1));
+        }
+        Promise::LocalPrimaryOrder => {
+            story.one_epoch().propose(THREE, after);
+        }
+        Promise::LogOrder => {
+            story.one_epoch().log(ONE, zxid(1, 1));
+        }
+        Promise::MemoryBehindDisk => {
+            story.one_epoch().note(TWO, Note::CaughtUp { zxid: zxid(1, 1), digest: 0 });
+        }
+        Promise::MessageLegal => {
+            story.one_epoch().delivered(ONE, TWO, Message::Commit(zxid(1, 1)));
+        }
+        Promise::NoHole => {
+            story.one_epoch().propose(THREE, next).propose(THREE, after).log(ONE, after);
+        }
+        Promise::OldLeaderSilent => {
+            story.one_epoch().safe(THREE, ONE, next);
+            story.discover(ONE, TWO, 2, Zxid::ZERO).wrote(ONE, EpochKind::Current, 2);
+            story.log(TWO, zxid(1, 1)).log(TWO, next).sync(TWO, next);
+            story.note(ONE, Note::Established(Epoch(2)));
+            // Server 3 commits something that server 1 does not have.
+            story.propose(THREE, after).log(THREE, after).sync(THREE, after);
+            story.note(THREE, Note::Committed(after));
+        }
+        Promise::OnePromise => {
+            let (current, zxid) = (Some(Epoch(1)), zxid(1, 1));
+            let again = Message::AckEpoch { current, zxid, snapshot: false };
+            story.one_epoch().sent(ONE, THREE, again);
+        }
+        Promise::Phase => {
+            story.one_epoch().note(ONE, Note::Left(Why::Misplaced));
+        }
+        Promise::PrefixConsistency => {
+            story.one_epoch().safe(THREE, ONE, next);
+            story.note(ONE, Note::CaughtUp { zxid: next, digest: 0 });
+            story.note(ONE, Note::Serving(Epoch(1)));
+        }
+        Promise::PrimaryIntegrity => {
+            story.boot().discover(THREE, ONE, 1, Zxid::ZERO).establish(THREE, ONE, 1);
+            story.discover(TWO, ONE, 2, Zxid::ZERO).write(THREE, ONE, zxid(1, 1));
+            story.propose(TWO, zxid(2, 1));
+        }
+        Promise::PrimaryUniqueness => {
+            let (epoch, zxid) = (Epoch(1), Zxid::ZERO);
+            story.one_epoch().note(TWO, Note::Discovered { epoch, zxid });
+        }
+        Promise::ProcessConsistency => {
+            story.one_epoch().propose(THREE, next).log(ONE, next).sync(ONE, next);
+            story.discover(THREE, ONE, 2, next).wrote(ONE, EpochKind::Current, 2);
+            story.sent(ONE, THREE, Message::Ack(zxid(2, 0)));
+        }
+        Promise::PromiseDurable => {
+            story.one_epoch().delivered(TWO, ONE, Message::LeaderInfo { epoch: Epoch(5) });
+            let (current, zxid) = (Some(Epoch(1)), zxid(1, 1));
+            story.sent(ONE, TWO, Message::AckEpoch { current, zxid, snapshot: false });
+        }
+        Promise::ProposalInOrder => {
+            let why = Why::ProposalOutOfOrder { last: next, got: next };
+            story.one_epoch().note(ONE, Note::Left(why));
+        }
+        Promise::QuorumDurability => {
+            story.one_epoch().propose(THREE, next).log(THREE, next).log(ONE, next);
+            story.sync(THREE, next).note(THREE, Note::Committed(next));
+        }
+        Promise::SnapshotSoundness => {
+            story.one_epoch().see(Seen::Installed { server: TWO, zxid: zxid(1, 1) });
+        }
+        Promise::TotalOrder => {
+            story.one_epoch().write(THREE, ONE, next).apply(ONE, next);
+        }
+        Promise::TruncationDurable => {
+            story.one_epoch().propose(THREE, next).log(ONE, next).sync(ONE, next);
+            story.sent(THREE, ONE, Message::Trunc { zxid: zxid(1, 1) });
+            story.see(Seen::Truncated { server: ONE, to: zxid(1, 1) }).crash(ONE);
+            let saved = saved(next, Epoch(1));
+            story.see(Seen::Started { server: ONE, saved, notes: Vec::new() });
+        }
+        Promise::TruncationTarget => {
+            story.one_epoch().sent(THREE, ONE, Message::Trunc { zxid: zxid(1, 9) });
+        }
+        Promise::ZxidUniqueness => {
+            let mut other = (*txn(next)).clone();
+            other.cxid = Xid(9);
+            story.one_epoch().propose(THREE, next);
+            story.see(Seen::Appended { server: ONE, txn: Arc::new(other) });
+        }
+    }
+    story
+}
+
+#[test]
+fn the_story_keeps_every_promise() {
+    let mut story = Story::default();
+    story.two_epochs().write(THREE, ONE, zxid(2, 1)).write(THREE, ONE, zxid(2, 2));
+    assert_eq!(story.judge(), Ok(()));
+}
+
+#[test]
+fn every_promise_is_seen_broken_and_named() {
+    let wrong: Vec<String> = Promise::ALL
+        .into_iter()
+        .filter_map(|promise| {
+            let story = planted(promise);
+            let found = story.judge().map_err(|violation| violation.promise);
+            let before = Story(story.0[..story.0.len() - 1].to_vec()).judge();
+            (found != Err(promise) || before != Ok(()))
+                .then(|| format!("{promise}: {found:?}, before the last event {before:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_violation_is_one_sentence_with_values() {
+    let all: Vec<String> = [Promise::QuorumDurability, Promise::Durability, Promise::EqualTrees]
+        .map(|promise| planted(promise).judge().unwrap_err().to_string())
+        .into();
+    insta::assert_debug_snapshot!(all, @r#"
+    [
+        "quorum-durability: server 3 committed 1:2, which no quorum has safe",
+        "durability: server 1 has 0:0 after a restart, 1:1 was safe",
+        "equal-trees: server 1 has another tree at 1:2 than others",
+    ]
+    "#);
+}
