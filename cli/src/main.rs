@@ -1,7 +1,12 @@
 //! zoolab: the command line. Arguments in, one function called, one exit code out.
 
 mod bench;
+mod fuzz;
+mod plan;
+mod replay;
+mod run;
 mod serve;
+mod summary;
 
 use std::process::ExitCode;
 
@@ -19,6 +24,10 @@ const COULD_NOT_RUN: u8 = 2;
     name = "zoolab",
     version,
     after_help = "Start here:\n  \
+        zoolab                          a few seconds of fuzzing\n  \
+        zoolab run --seed 42            one run of a simulated ensemble\n  \
+        zoolab fuzz --seeds 0..1000     many, until a promise is broken\n  \
+        zoolab replay FILE              a recorded run, to the letter\n  \
         zoolab serve                    serve ZooKeeper clients on 127.0.0.1:2181\n  \
         zoolab help serve               what a verb does, and all its options\n\n\
         Exit codes:\n  \
@@ -28,13 +37,16 @@ const COULD_NOT_RUN: u8 = 2;
 )]
 struct Cli {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 /// One module per verb.
 #[derive(Debug, Subcommand)]
 enum Verb {
     Bench(bench::Args),
+    Fuzz(fuzz::Args),
+    Replay(replay::Args),
+    Run(run::Args),
     Serve(serve::Args),
 }
 
@@ -44,8 +56,12 @@ type Outcome = Result<ExitCode, String>;
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
         Ok(Cli { verb }) => match verb {
-            Verb::Bench(args) => bench::run(&args),
-            Verb::Serve(args) => serve::run(args),
+            None => fuzz::glance(),
+            Some(Verb::Bench(args)) => bench::run(&args),
+            Some(Verb::Fuzz(args)) => fuzz::run(&args),
+            Some(Verb::Replay(args)) => replay::run(&args),
+            Some(Verb::Run(args)) => run::run(&args),
+            Some(Verb::Serve(args)) => serve::run(args),
         },
         Err(error) => misunderstood(&error),
     };

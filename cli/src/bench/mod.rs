@@ -2,9 +2,11 @@
 
 mod alone;
 mod chance;
-mod clock;
-mod figures;
+pub(crate) mod clock;
+pub(crate) mod figures;
 mod frame;
+mod memory;
+mod sim;
 mod wire;
 
 use std::time::Duration;
@@ -21,6 +23,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Core(alone::Args),
+    Sim(sim::Args),
     Wire(wire::Args),
 }
 
@@ -28,6 +31,7 @@ enum What {
 pub(crate) fn run(args: &Args) -> Outcome {
     match &args.what {
         What::Core(args) => alone::run(args),
+        What::Sim(args) => sim::measure(args),
         What::Wire(args) => wire::run(args),
     }
 }

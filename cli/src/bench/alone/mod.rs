@@ -14,7 +14,6 @@
 mod bars;
 mod fan_out;
 mod level;
-mod memory;
 mod report;
 mod stage;
 
@@ -211,7 +210,7 @@ impl Stand {
         let mut stand = Self { level, depths, at_hand, stage };
         let ground = stand.stage.ground();
         stand.perform(depth, ground);
-        let resident = memory::resident();
+        let resident = crate::bench::memory::resident();
         let bytes_before = stand.level.tree().data_bytes();
         let mut time = Duration::ZERO;
         while stand.stage.missing() > 0 {
@@ -220,8 +219,8 @@ impl Stand {
         }
         report.operations.add(depth, "fill", size, ns_each(time, size));
         if depth == Depth::Tree
-            && size >= memory::NODES_MIN
-            && let (Some(before), Some(now)) = (resident, memory::resident())
+            && size >= crate::bench::memory::NODES_MIN
+            && let (Some(before), Some(now)) = (resident, crate::bench::memory::resident())
         {
             let own_bytes = (stand.level.tree().data_bytes() - bytes_before) as f64;
             let bytes = (now.saturating_sub(before) as f64 - own_bytes) / size as f64;

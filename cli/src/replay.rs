@@ -1,0 +1,136 @@
+//! `zoolab replay`: performs a recorded run to the letter, and looks inside.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use zoolab_core::ServerId;
+use zoolab_sim::checker::Checkers;
+use zoolab_sim::drive::{Done, End, Onlooker, drive, hush_panics};
+use zoolab_sim::strategy::replay::Replay;
+use zoolab_sim::trace::{Ending, Trace, Word};
+use zoolab_sim::world::World;
+
+use crate::{Outcome, summary};
+
+/// Perform a recorded run again, from its steps and not from its seed
+///
+/// Ends with 0 if what happens is what was recorded and no promise is broken, with 1 if a promise
+/// is broken or a step does not fit; then it says which step was wanted, and what was possible.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    zoolab replay traces/shown/election.jsonl\n  \
+    zoolab replay traces/shown/election.jsonl --every 1           each step, and who does what\n  \
+    zoolab replay traces/shown/election.jsonl --until 40 --state 2")]
+pub(crate) struct Args {
+    /// The trace, compressed or not
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Stop after so many steps
+    #[arg(long, value_name = "STEP")]
+    until: Option<u64>,
+    /// At the end, print all of what this server is
+    #[arg(long, value_name = "SERVER")]
+    state: Option<u8>,
+    /// Print every so many steps what happens and what each server does
+    #[arg(long, value_name = "N")]
+    every: Option<std::num::NonZeroU64>,
+}
+
+/// Prints on the way, and stops where it is told to.
+struct Look {
+    until: Option<u64>,
+    every: Option<std::num::NonZeroU64>,
+}
+
+impl Onlooker for Look {
+    fn after(&mut self, done: &Done<'_>) -> bool {
+        let count = done.place + 1;
+        if self.every.is_some_and(|every| count.is_multiple_of(every.get())) {
+            let (at, step) = (done.at.0, done.step);
+            println!("{count:>7} {at:>11} us  {step:<40}  {}", doing(done.world));
+        }
+        self.until.is_none_or(|until| count < until)
+    }
+}
+
+/// Each server in a few characters.
+fn doing(world: &World) -> String {
+    let one = |id: &ServerId| match &world.host(*id).server {
+        None => format!("{id} down"),
+        Some(server) => {
+            let paused = if world.host(*id).paused { " paused" } else { "" };
+            format!("{id} {} {}{paused}", server.doing(), server.zxid_last())
+        }
+    };
+    world.servers().iter().map(one).collect::<Vec<_>>().join(" | ")
+}
+
+/// Performs it, and says what came of it.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let trace = Trace::read(&args.file).map_err(|error| error.to_string())?;
+    let file = args.file.display();
+    let setting = trace.header.plan.setting.clone();
+    let mut world = World::new(setting).map_err(|error| format!("{file}:1: {error}"))?;
+    if let Some(state) = args.state
+        && !world.servers().contains(&ServerId(state))
+    {
+        let all: Vec<String> = world.servers().iter().map(ToString::to_string).collect();
+        return Err(format!("--state {state}: expected one of {}", all.join(", ")));
+    }
+    if args.until == Some(0) {
+        return Err("--until 0: expected a number of steps from 1 on".into());
+    }
+    hush_panics();
+    if let Some(about) = &trace.header.about {
+        println!("{about}");
+    }
+    println!("seed {}: {}", trace.header.seed, trace.header.plan.summary());
+    let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
+    let mut strategy = Replay::new(&trace.steps);
+    let mut look = Look { until: args.until, every: args.every };
+    let report = drive(&mut world, &mut strategy, &mut checkers, &mut look);
+    println!("{}", summary::one(&report));
+    println!("servers  {}", doing(&world));
+    if let Some(state) = args.state {
+        let host = world.host(ServerId(state));
+        println!("{host:#?}");
+    }
+    if let End::Diverged { wanted, why } = &report.end {
+        let step = report.figures.steps;
+        println!("{file}:{}: step {} wanted: {wanted}; {why}", step + 2, step + 1);
+        let mut possible = Vec::new();
+        world.enabled(&mut possible);
+        println!("possible then, beside timers, clients and faults ({}):", possible.len());
+        possible.iter().take(12).for_each(|step| println!("  {step}"));
+        return Ok(ExitCode::FAILURE);
+    }
+    if report.figures.steps < trace.steps.len() as u64 && report.end == End::Held {
+        println!("stopped after {} of {} steps", report.figures.steps, trace.steps.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(compare(&trace, &Ending::of(&report)))
+}
+
+/// Holds what happened against what was recorded.
+fn compare(trace: &Trace, now: &Ending) -> ExitCode {
+    let Some(then) = &trace.ending else {
+        println!("the trace has no end to compare with: whoever wrote it was cut off");
+        return if now.end == Word::Held { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    };
+    // A run that got stuck has only stopped; that is not to be seen from its steps.
+    let same = then.end == now.end || (then.end, now.end) == (Word::Stuck, Word::Held);
+    if then.hash != now.hash {
+        println!("DIFFERS: the recorded hash is {}", then.hash);
+    } else if same {
+        println!("as recorded");
+    } else {
+        println!("DIFFERS: the recorded end is {:?}, now it is {:?}", then.end, now.end);
+    }
+    match now.end {
+        Word::Held if then.hash == now.hash && same => ExitCode::SUCCESS,
+        Word::Diverged | Word::Held | Word::Panicked | Word::Stuck | Word::Violated => {
+            ExitCode::FAILURE
+        }
+    }
+}
