@@ -74,6 +74,14 @@ impl Server {
         let Some(link) = link else { return self.on_unreachable(peer, out) };
         match &mut self.role {
             Role::Following(follower) if follower.link == link => self.look(Why::Closed, out),
+            // Sent away before a word was said: whoever was elected may not know it yet.
+            Role::Joining(joining)
+                if joining.link == Some(link) && joining.state == State::AwaitEpoch =>
+            {
+                joining.link = None;
+                joining.state = State::Dialling;
+                self.on_unreachable(peer, out);
+            }
             Role::Joining(joining) if joining.link == Some(link) => self.look(Why::Closed, out),
             Role::Leading(leading) => {
                 leading.learners.remove(link);

@@ -23,6 +23,15 @@ pub struct ClientId(pub u16);
 )]
 pub struct Instant(pub u64);
 
+/// What a power loss may leave of the writes to a file that were not safe yet.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Keep {
+    /// The first ones, the last of these torn.
+    Beginning,
+    /// Any of them: disks may write in an order of their own.
+    Any,
+}
+
 /// Something that can happen.
 ///
 /// Grouped: what a healthy ensemble does, what clients do, what can go wrong.
@@ -75,7 +84,7 @@ pub enum Step {
     /// A process will die within its next step, when so many of its outputs are carried out.
     Doom { server: ServerId, outputs: u8 },
     /// The power goes, in all these places at once; `luck` decides what the disks have kept.
-    PowerLoss { servers: Vec<ServerId>, luck: u64 },
+    PowerLoss { servers: Vec<ServerId>, luck: u64, keep: Keep },
     /// A server starts again.
     Restart { server: ServerId },
     /// The disk fails to do what it was asked; `luck` decides what is left of what was not safe.
@@ -152,8 +161,12 @@ impl Step {
             Self::RepeatVote { from, to } => (18, pair(from, to), 0),
             Self::Crash { server, luck } => (19, id(server), *luck),
             Self::Doom { server, outputs } => (20, id(server), u64::from(*outputs)),
-            Self::PowerLoss { servers, luck } => {
+            Self::PowerLoss { servers, luck, keep } => {
                 servers.iter().for_each(|server| hash.word(id(server)));
+                match keep {
+                    Keep::Beginning => {}
+                    Keep::Any => hash.word(1),
+                }
                 (21, servers.len() as u64, *luck)
             }
             Self::Restart { server } => (22, id(server), 0),

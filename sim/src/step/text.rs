@@ -6,7 +6,7 @@ use std::str::FromStr;
 use zoolab_core::zab::MessageKind;
 use zoolab_core::{LinkId, ServerId, Timer, Token, Zxid};
 
-use super::{Call, ClientId, Step};
+use super::{Call, ClientId, Keep, Step};
 
 impl fmt::Display for ClientId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,10 +58,14 @@ impl fmt::Display for Step {
             Self::RepeatVote { from, to } => write!(f, "repeat-vote {from}->{to}"),
             Self::Crash { server, luck } => write!(f, "crash {server} luck={luck:x}"),
             Self::Doom { server, outputs } => write!(f, "doom {server} after {outputs}"),
-            Self::PowerLoss { servers, luck } => {
+            Self::PowerLoss { servers, luck, keep } => {
                 write!(f, "power-loss")?;
                 servers.iter().try_for_each(|server| write!(f, " {server}"))?;
-                write!(f, " luck={luck:x}")
+                write!(f, " luck={luck:x}")?;
+                match keep {
+                    Keep::Beginning => Ok(()),
+                    Keep::Any => f.write_str(" any"),
+                }
             }
             Self::Restart { server } => write!(f, "restart {server}"),
             Self::DiskFails { server, token, luck } => {
@@ -254,7 +258,16 @@ impl FromStr for Step {
                     }
                     words = ahead;
                 }
-                Self::PowerLoss { servers, luck: words.luck()? }
+                let luck = words.luck()?;
+                let mut ahead = Words(words.0.clone());
+                let keep = match ahead.word("any") {
+                    Ok("any") => {
+                        words = ahead;
+                        Keep::Any
+                    }
+                    Ok(_) | Err(_) => Keep::Beginning,
+                };
+                Self::PowerLoss { servers, luck, keep }
             }
             "restart" => Self::Restart { server: words.server()? },
             "disk-fails" => Self::DiskFails {

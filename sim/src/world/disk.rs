@@ -18,6 +18,7 @@ use zoolab_core::storage::{
 use zoolab_core::{Epoch, Persist, Token, Txn, Zxid};
 
 use crate::luck::Luck;
+use crate::step::Keep;
 
 /// What became true of a disk.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -192,7 +193,7 @@ impl SimDisk {
     /// synced is lost from memory, too, but for what had reached the disk before.
     pub fn fail(&mut self, luck: u64) {
         self.queue.clear();
-        self.lose(&mut Luck::new(luck), false);
+        self.lose(&mut Luck::new(luck), Keep::Beginning, false);
     }
 
     /// The process is gone. Of what it had asked for, luck decides how much was done.
@@ -200,11 +201,12 @@ impl SimDisk {
         self.get_on(&mut Luck::new(luck), seen);
     }
 
-    /// The power is gone, too: so is some of what was not safe.
-    pub fn power_loss(&mut self, luck: u64, seen: &mut impl FnMut(DiskSeen)) {
+    /// The power is gone, too: so is some of what was not safe. True if something is kept behind
+    /// something that is not; recovery may refuse that, for it looks like damage.
+    pub fn power_loss(&mut self, luck: u64, keep: Keep, seen: &mut impl FnMut(DiskSeen)) -> bool {
         let luck = &mut Luck::new(luck);
         self.get_on(luck, seen);
-        self.lose(luck, true);
+        self.lose(luck, keep, true)
     }
 
     fn get_on(&mut self, luck: &mut Luck, seen: &mut impl FnMut(DiskSeen)) {
@@ -230,13 +232,13 @@ impl SimDisk {
         self.format = None;
     }
 
-    /// Keeps some of what is not safe: of each file's changes a beginning, the last one torn; of
-    /// the directory's any.
+    /// Keeps some of what is not safe: of each file's changes a beginning, the last one torn, or
+    /// any of them; of the directory's any. True if a file has a hole now.
     ///
-    /// Files are apart: one may have kept everything and another nothing. Within a file what was
-    /// appended first is kept first: a hole before whole entries could not be told from damage,
-    /// and recovery refuses it.
-    fn lose(&mut self, luck: &mut Luck, names_too: bool) {
+    /// Files are apart: one may have kept everything and another nothing. A hole before whole
+    /// entries of a log cannot be told from damage in ZooKeeper's format, and recovery refuses it.
+    fn lose(&mut self, luck: &mut Luck, keep: Keep, names_too: bool) -> bool {
+        let mut hole = false;
         if names_too {
             let mut names = std::mem::take(&mut self.names_durable);
             for naming in self.namings.drain(..) {
@@ -252,6 +254,18 @@ impl SimDisk {
             if changes.is_empty() {
                 continue;
             }
+            if keep == Keep::Any {
+                let mut missing = false;
+                for change in &changes {
+                    if luck.below(2) == 0 {
+                        inode.apply(change);
+                        hole |= missing;
+                    } else {
+                        missing = true;
+                    }
+                }
+                continue;
+            }
             let kept = luck.below(changes.len() + 1);
             changes[..kept].iter().for_each(|change| inode.apply(change));
             if let Some(Change::Write(at, bytes)) = changes.get(kept) {
@@ -265,6 +279,7 @@ impl SimDisk {
             }
         }
         self.collect();
+        hole
     }
 
     /// A bit flips in a file that matters. False if there is none.

@@ -9,7 +9,7 @@ use super::link::Link;
 use super::{Outcome, Pending, World, note_disk};
 use crate::luck::Luck;
 use crate::seen::Seen;
-use crate::step::ClientId;
+use crate::step::{ClientId, Keep};
 
 impl World {
     pub(super) fn reload(&mut self, server: ServerId, outcome: &mut Outcome) {
@@ -65,12 +65,22 @@ impl World {
         self.wake_server(server, outcome);
     }
 
-    pub(super) fn power_loss(&mut self, servers: &[ServerId], luck: u64, outcome: &mut Outcome) {
+    pub(super) fn power_loss(
+        &mut self,
+        servers: &[ServerId],
+        luck: u64,
+        keep: Keep,
+        outcome: &mut Outcome,
+    ) {
         let mut luck = Luck::new(luck);
         for server in servers {
             let seen = &mut outcome.seen;
-            let disk = &mut self.host_mut(*server).disk;
-            disk.power_loss(luck.next(), &mut |what| note_disk(*server, what, seen));
+            let host = self.host_mut(*server);
+            let mut see = |what| note_disk(*server, what, seen);
+            if host.disk.power_loss(luck.next(), keep, &mut see) {
+                host.rotten = true;
+                outcome.seen.push(Seen::Rotten { server: *server });
+            }
             if self.host(*server).server.is_some() {
                 self.die(*server, false, outcome);
             }

@@ -317,7 +317,9 @@ impl World {
                 outcome.seen.push(Seen::Crashed { server: *server, power: false });
             }
             Step::Doom { server, outputs } => self.host_mut(*server).doom = Some(*outputs),
-            Step::PowerLoss { servers, luck } => self.power_loss(servers, *luck, outcome),
+            Step::PowerLoss { servers, luck, keep } => {
+                self.power_loss(servers, *luck, *keep, outcome);
+            }
             Step::Restart { server } => self.restart(*server, outcome),
             Step::SlowDisk { server, us } => self.host_mut(*server).disk_slow_us = *us,
             Step::Rot { server, luck } => {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use zoolab_core::{Note, ServerId, Why};
+use zoolab_sim::drive::{Done, End, Onlooker, run};
 use zoolab_sim::seen::Seen;
-use zoolab_sim::step::Step;
+use zoolab_sim::step::{Keep, Step};
 use zoolab_sim::swarm::Family;
 
 use crate::watching::{Watching, plan};
@@ -206,6 +207,58 @@ fn power_loss_loses_what_was_not_safe_and_tears() {
     }
     assert!(lost > 0, "everything written was always kept");
     assert!(torn > 0, "no tail was ever torn");
+}
+
+#[test]
+fn a_power_loss_may_leave_holes() {
+    let (mut holes, mut refused) = (0, 0);
+    // Much is under way when the power goes.
+    let mut plan = plan(&[Family::Power]);
+    (plan.disk_us, plan.depth, plan.think_us) = (50_000, 10, 2000);
+    for seed in 0..10 {
+        let (watching, _) = Watching::run(&plan, seed);
+        let any = |step: &Step| matches!(step, Step::PowerLoss { keep: Keep::Any, .. });
+        let places = watching.places(any);
+        let left = |(place, event): &&(usize, Seen)| {
+            matches!(event, Seen::Rotten { .. }) && places.contains(place)
+        };
+        holes += watching.seen.iter().filter(left).count();
+        refused += watching.count(|event| matches!(event, Seen::Refused { .. }));
+    }
+    assert!(holes > 0, "what was written first was always kept first");
+    assert!(refused > 0, "no hole was ever found out");
+}
+
+/// Nobody tells the peers of a machine without power; until it starts again they take their
+/// connections for open, and what they say goes nowhere.
+#[test]
+fn a_power_loss_leaves_connections_half_open() {
+    struct HalfOpen {
+        links: usize,
+        closed_later: usize,
+        known: std::collections::BTreeSet<zoolab_core::LinkId>,
+    }
+    impl Onlooker for HalfOpen {
+        fn after(&mut self, done: &Done<'_>) -> bool {
+            match done.step {
+                Step::PowerLoss { .. } => {
+                    let half = done.world.links().filter(|(_, link)| link.open[0] != link.open[1]);
+                    self.known.extend(half.map(|(id, _)| id));
+                    self.links = self.links.max(self.known.len());
+                }
+                Step::Closed { link, .. } => {
+                    self.closed_later += usize::from(self.known.contains(link));
+                }
+                _ => {}
+            }
+            true
+        }
+    }
+    let mut look = HalfOpen { links: 0, closed_later: 0, known: Default::default() };
+    let report = run(&plan(&[Family::Power]), 1, &mut look).expect("the plan can be");
+    assert_eq!(report.end, End::Held);
+    assert!(look.links > 0, "every connection was closed at both ends at once");
+    assert!(look.closed_later > 0, "nobody ever noticed");
 }
 
 #[test]

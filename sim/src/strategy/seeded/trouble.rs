@@ -3,7 +3,7 @@
 use zoolab_core::{LinkId, ServerId};
 
 use super::{Ambush, Mend, Seeded, Thought};
-use crate::step::{Instant, Step};
+use crate::step::{Instant, Keep, Step};
 use crate::swarm::Family;
 use crate::world::World;
 
@@ -85,8 +85,11 @@ impl Seeded {
                 for server in &servers {
                     self.later(at, seconds, Thought::Mend(Mend::Restart(*server)));
                 }
+                // Only who may lose its disk: what is left may not be readable.
+                let may = servers.iter().all(|server| self.victims.contains(server));
+                let keep = if may && luck >> 60 < 8 { Keep::Any } else { Keep::Beginning };
                 if !servers.is_empty() {
-                    self.next.push(Step::PowerLoss { servers, luck });
+                    self.next.push(Step::PowerLoss { servers, luck, keep });
                 }
             }
             Family::Rolling => {
@@ -146,7 +149,7 @@ impl Seeded {
         let Ambush { family, luck, for_us, .. } = *ambush;
         self.ambush = None;
         self.next.push(if family == Family::Power {
-            Step::PowerLoss { servers: vec![server], luck }
+            Step::PowerLoss { servers: vec![server], luck, keep: Keep::Beginning }
         } else {
             Step::Crash { server, luck }
         });
