@@ -1,6 +1,7 @@
 //! Numbers with a meaning. Going from one to another is a named function.
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 /// A transaction's place in the one order of all writes: epoch in the high half, counter in the
 /// low half. Compared as ZooKeeper compares them, signed.
@@ -58,8 +59,16 @@ impl fmt::Display for Epoch {
 }
 
 /// A member of the ensemble, by its `myid`.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ServerId(pub u8);
+
+/// As 16 bits, which nothing else inside a server hashes as: so a search can hash a server under
+/// other names than its own.
+impl Hash for ServerId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u16(u16::from(self.0));
+    }
+}
 
 impl fmt::Display for ServerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,8 +98,15 @@ pub struct ConnId(pub u64);
 
 /// One connection between two servers, for ever: numbers are not used again, so that nothing can
 /// arrive from a connection that was closed.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub struct LinkId(pub u64);
+
+/// As 128 bits, which nothing else inside a server hashes as; see [`ServerId`].
+impl Hash for LinkId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u128(u128::from(self.0));
+    }
+}
 
 /// A client's number for a request; the reply echoes it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::net::IpAddr;
 
-use crate::election::Notification;
+use crate::election::{Decision, Notification};
 use crate::ids::{ConnId, Epoch, LinkId, ServerId, Ticks, Token, Xid, Zxid};
 use crate::note::Note;
 use crate::request::{ConnectRequest, ConnectResponse, Event, Reply, Request};
@@ -34,6 +34,8 @@ pub enum Input {
         /// Which one.
         conn: ConnId,
     },
+    /// Whom to follow was found without an election: for searches that leave elections out.
+    Elected(Decision),
     /// Another server connected to this one, which it takes for its leader; or the connection
     /// that [`Output::Dial`] asked for is up.
     Linked {
@@ -51,6 +53,8 @@ pub enum Input {
         /// What it says.
         message: Message,
     },
+    /// The host itself wants a write, for no session: nobody waits for an answer.
+    Own(Request),
     /// What [`Output::Persist`] asked for has been done.
     Persisted(Token),
     /// What [`Output::Persist`] asked for could not be done. The server stops taking part, unless

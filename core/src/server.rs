@@ -31,8 +31,8 @@ use crate::acl::Id;
 use crate::auth;
 use crate::code::Code;
 use crate::config::{Boot, Ensemble, Settings};
-use crate::election::{Election, Notification};
-use crate::ids::{ConnId, Epoch, Now, ServerId, SessionId, Xid, Zxid};
+use crate::election::{Ballot, Election, Notification};
+use crate::ids::{ConnId, Epoch, Now, ServerId, SessionId, Token, Xid, Zxid};
 use crate::io::{Input, Output, Timer};
 use crate::lookup::{Lookup, Scatter};
 use crate::pipeline::prepare::{Asker, Prepare, is_write};
@@ -233,8 +233,10 @@ impl Server {
             }
             Input::Connect { conn, request } => self.on_connect(now, conn, request, out),
             Input::Disconnected { conn } => self.forget(conn),
+            Input::Elected(decision) => self.on_elected(decision, out),
             Input::Linked { link, peer, dialled } => self.on_linked(link, peer, dialled, out),
             Input::Message { link, message } => self.on_message(now, link, message, out),
+            Input::Own(request) => self.on_own(now, &request, out),
             Input::Persisted(token) => self.on_persisted(now, token, out),
             Input::PersistFailed(token) => self.on_persist_failed(token, out),
             Input::Reloaded(saved) => self.on_reloaded(now, *saved, out),
@@ -322,6 +324,13 @@ impl Server {
         }
     }
 
+    /// The host's own write, if this server leads.
+    fn on_own(&mut self, now: Now, request: &Request, out: &mut Vec<Output>) {
+        if self.is_leading() && is_write(request) {
+            self.decide(now, SessionId::NONE, Xid::default(), None, request, &[], out);
+        }
+    }
+
     /// Decides a write and proposes what comes of it. `conn` waits for the answer, if it is one
     /// of this server's.
     #[expect(clippy::too_many_arguments, reason = "a request is what it is, who asks and where")]
@@ -336,7 +345,8 @@ impl Server {
         out: &mut Vec<Output>,
     ) {
         let Some(zxid) = self.next_zxid(out) else { return };
-        let asker = Asker { session, who, open: self.sessions.is_open(session) };
+        let open = session == SessionId::NONE || self.sessions.is_open(session);
+        let asker = Asker { session, who, open };
         let stamp = Stamp { zxid, time: now.wall };
         let mut prepare = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp);
         let decided = prepare.decide(asker, request).expect("only writes come here");
@@ -508,6 +518,65 @@ impl Server {
     #[must_use]
     pub fn is_leading(&self) -> bool {
         self.leader().is_some()
+    }
+
+    /// Whether it looks for a leader.
+    #[must_use]
+    pub const fn is_looking(&self) -> bool {
+        matches!(self.role, Role::Looking(_))
+    }
+
+    /// Whether it leads, or is about to, and has too few learners for that: it will give up.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let Role::Leading(leading) = &self.role else { return false };
+        let there = |server| {
+            server == self.me || leading.learners.iter().any(|learner| learner.server == server)
+        };
+        !self.ensemble.quorum.is_enough_if(there)
+    }
+
+    /// The epoch it leads, or is about to, if that is fixed.
+    #[must_use]
+    pub fn leads_epoch(&self) -> Option<Epoch> {
+        match &self.role {
+            Role::Leading(leading) => leading.epoch(),
+            Role::Draining | Role::Following(_) | Role::Joining(_) | Role::Looking(_) => None,
+        }
+    }
+
+    /// What speaks for it in an election; none if it may not vote.
+    #[must_use]
+    pub fn ballot(&self) -> Option<Ballot> {
+        let votes = self.ensemble.quorum.has_voter(self.me) && !self.data_missing;
+        votes.then_some(Ballot { epoch: self.current, zxid: self.zxid_last, leader: self.me })
+    }
+
+    /// The election round it is in, or was last in.
+    #[must_use]
+    pub const fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// The newest name it gave to something its disk is at.
+    #[must_use]
+    pub const fn token_last(&self) -> Token {
+        self.journal.token_last()
+    }
+
+    /// Looks for a leader as if for the first time. For searches without elections, in which
+    /// nobody can tell how often it has looked before.
+    pub fn forget_rounds(&mut self) {
+        if self.is_looking() {
+            self.round = 0;
+            self.elect(&mut Vec::new());
+        }
+    }
+
+    /// Gives what its disk is at other names. For searches, in which two servers that differ in
+    /// nothing else shall be the same; the disk's queue has to be renamed alike.
+    pub fn rename_tokens(&mut self, name: &dyn Fn(Token) -> Token, last: Token) {
+        self.journal.rename(name, last);
     }
 
     /// The epochs on its disk: promised, and had.

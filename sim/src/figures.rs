@@ -102,10 +102,14 @@ const fn fault(step: &Step) -> Option<&'static str> {
         | Step::Dial { .. }
         | Step::Dialled { .. }
         | Step::Disk { .. }
+        | Step::Elect { .. }
+        | Step::Free(_)
         | Step::HangUp { .. }
+        | Step::Join { .. }
         | Step::Reload { .. }
         | Step::Timeout { .. }
-        | Step::Vote { .. } => return None,
+        | Step::Vote { .. }
+        | Step::Write { .. } => return None,
     })
 }
 

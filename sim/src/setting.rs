@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
+use crate::world::Bounds;
+use crate::world::disk::Grain;
 use serde::{Deserialize, Serialize};
 use zoolab_core::quorum::{Quorum, QuorumError};
 use zoolab_core::{Ensemble, ServerId, Settings, Ticks};
@@ -40,8 +42,18 @@ pub struct Setting {
     pub snap_part_bytes: NonZeroU32,
     /// By how much log files grow; zero lets them grow with what is written.
     pub preallocate: u64,
+    /// Of what the disks are made.
+    #[serde(skip_serializing_if = "is_default")]
+    pub disks: Grain,
+    /// What a search is bounded by; time stands still then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub search: Option<Bounds>,
     /// By how much each server's wall clock is off, in milliseconds, by server.
     pub skew_ms: Vec<i64>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for Setting {
@@ -69,6 +81,8 @@ impl Setting {
             snapshot_nodes: NonZeroU32::new(10).expect("not zero"),
             snap_part_bytes: NonZeroU32::new(1024).expect("not zero"),
             preallocate: 0,
+            disks: Grain::Bytes,
+            search: None,
             skew_ms: Vec::new(),
         }
     }

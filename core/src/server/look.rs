@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{Role, Server};
-use crate::election::{Ballot, Decision, Election, Notification, Stance, Wish};
+use crate::election::{Decision, Election, Notification, Stance, Wish};
 use crate::ids::{Now, ServerId};
 use crate::io::{Output, Timer};
 use crate::note::{Branch, Note};
@@ -14,9 +14,7 @@ impl Server {
     pub(super) fn elect(&mut self, out: &mut Vec<Output>) {
         assert!(self.journal.is_idle(), "a vote speaks of what is on disk");
         assert_eq!(self.journal.durable(), self.zxid_last, "a vote speaks of what is on disk");
-        let ballot = Ballot { epoch: self.current, zxid: self.zxid_last, leader: self.me };
-        let votes = self.ensemble.quorum.has_voter(self.me) && !self.data_missing;
-        let ballot = votes.then_some(ballot);
+        let ballot = self.ballot();
         out.push(Output::Note(Note::Looking { ballot }));
         if self.data_missing {
             out.push(Output::Note(Note::Reached(Branch::DataMissing)));
@@ -73,6 +71,12 @@ impl Server {
         self.round = election.round();
         grant(wishes, out);
         if let Some(decision) = decision {
+            self.decided(decision, out);
+        }
+    }
+
+    pub(super) fn on_elected(&mut self, decision: Decision, out: &mut Vec<Output>) {
+        if self.is_looking() {
             self.decided(decision, out);
         }
     }

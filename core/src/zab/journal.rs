@@ -128,6 +128,20 @@ impl Journal {
         self.task(token)
     }
 
+    /// The newest name.
+    pub(crate) const fn token_last(&self) -> Token {
+        Token(self.tokens)
+    }
+
+    /// Gives everything under way another name; the newest one is `last` now.
+    pub(crate) fn rename(&mut self, name: &dyn Fn(Token) -> Token, last: Token) {
+        let syncing = self.syncing.iter_mut().map(|(token, _)| token);
+        syncing.chain(self.tasks.iter_mut().map(|(token, _)| token)).for_each(|token| {
+            *token = name(*token);
+        });
+        self.tokens = last.0;
+    }
+
     fn task(&mut self, token: Token) -> Option<Task> {
         let place = self.tasks.iter().position(|(asked, _)| *asked == token)?;
         self.tasks.remove(place).map(|(_, task)| task)

@@ -12,6 +12,7 @@ use zoolab_core::{LinkId, ServerId, Timer, Token, Zxid};
 
 pub use self::text::NoStep;
 use crate::hash::RunningHash;
+use crate::world::Bounds;
 
 /// A simulated client.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -53,6 +54,16 @@ pub enum Step {
     Reload { server: ServerId },
     /// A timer runs out.
     Timeout { server: ServerId, timer: Timer },
+
+    // What searches do.
+    /// From now on time stands still, and what can go wrong is bounded.
+    Free(Bounds),
+    /// A quorum finds a leader, and discovery is done.
+    Elect { leader: ServerId, followers: Vec<ServerId> },
+    /// One more server finds the leader, and discovery with it is done.
+    Join { leader: ServerId, server: ServerId },
+    /// The leader's host wants a write.
+    Write { server: ServerId, value: u32 },
 
     // What clients do.
     /// A client connects to a server.
@@ -182,6 +193,27 @@ impl Step {
             Self::Resume { server } => (29, id(server), 0),
             Self::Jump { server, ms } => (30, id(server), ms.cast_unsigned()),
             Self::Drift { server, ppm } => (31, id(server), i64::from(*ppm).cast_unsigned()),
+            Self::Free(bounds) => {
+                let numbers = [
+                    u8::from(bounds.coarse),
+                    u8::from(bounds.quick_disks),
+                    bounds.crashes,
+                    bounds.power_losses,
+                    bounds.breaks,
+                    bounds.timeouts,
+                    bounds.writes,
+                    bounds.epochs,
+                    bounds.rounds,
+                ];
+                numbers.iter().for_each(|number| hash.word(u64::from(*number)));
+                (32, 0, 0)
+            }
+            Self::Elect { leader, followers } => {
+                followers.iter().for_each(|server| hash.word(id(server)));
+                (33, id(leader), followers.len() as u64)
+            }
+            Self::Join { leader, server } => (34, id(leader), id(server)),
+            Self::Write { server, value } => (35, id(server), u64::from(*value)),
         };
         hash.word(tag);
         hash.word(a);

@@ -80,6 +80,16 @@ impl fmt::Display for Step {
             Self::Resume { server } => write!(f, "resume {server}"),
             Self::Jump { server, ms } => write!(f, "jump {server} {ms}ms"),
             Self::Drift { server, ppm } => write!(f, "drift {server} {ppm}ppm"),
+            Self::Free(bounds) => {
+                let json = serde_json::to_string(bounds).map_err(|_| fmt::Error)?;
+                write!(f, "free {json}")
+            }
+            Self::Elect { leader, followers } => {
+                write!(f, "elect {leader} by")?;
+                followers.iter().try_for_each(|server| write!(f, " {server}"))
+            }
+            Self::Join { leader, server } => write!(f, "join {leader} by {server}"),
+            Self::Write { server, value } => write!(f, "write {server} {value}"),
         }
     }
 }
@@ -120,6 +130,19 @@ impl<'a> Words<'a> {
 
     fn server(&mut self) -> Result<ServerId, NoStep> {
         self.parse("a server's number", |word| word.parse().ok().map(ServerId))
+    }
+
+    /// As many as there are.
+    fn servers(&mut self) -> Vec<ServerId> {
+        let mut servers = Vec::new();
+        loop {
+            let mut ahead = Words(self.0.clone());
+            match ahead.server() {
+                Ok(server) => servers.push(server),
+                Err(_) => return servers,
+            }
+            *self = ahead;
+        }
     }
 
     fn pair(&mut self) -> Result<(ServerId, ServerId), NoStep> {
@@ -248,16 +271,27 @@ impl FromStr for Step {
                 let outputs = words.parse("a number of outputs", |word| word.parse().ok())?;
                 Self::Doom { server, outputs }
             }
+            "free" => {
+                Self::Free(words.parse("bounds, as in {\"crashes\":1}", |word| {
+                    serde_json::from_str(word).ok()
+                })?)
+            }
+            "elect" => {
+                let leader = words.server()?;
+                words.parse("by", |word| (word == "by").then_some(()))?;
+                Self::Elect { leader, followers: words.servers() }
+            }
+            "join" => {
+                let leader = words.server()?;
+                words.parse("by", |word| (word == "by").then_some(()))?;
+                Self::Join { leader, server: words.server()? }
+            }
+            "write" => Self::Write {
+                server: words.server()?,
+                value: words.parse("a number", |word| word.parse().ok())?,
+            },
             "power-loss" => {
-                let mut servers = Vec::new();
-                loop {
-                    let mut ahead = Words(words.0.clone());
-                    match ahead.server() {
-                        Ok(server) => servers.push(server),
-                        Err(_) => break,
-                    }
-                    words = ahead;
-                }
+                let servers = words.servers();
                 let luck = words.luck()?;
                 let mut ahead = Words(words.0.clone());
                 let keep = match ahead.word("any") {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use zoolab_core::storage::Rules;
-use zoolab_core::{Millis, Server, ServerId, Timer};
+use zoolab_core::{Millis, Server, ServerId, Timer, Token};
 
 use super::clock::Clock;
-use super::disk::SimDisk;
+use super::disk::{Grain, SimDisk};
 use crate::step::Instant;
 
 /// See the [module](self).
@@ -39,10 +39,10 @@ pub struct Host {
 impl Host {
     /// A machine that has never run.
     #[must_use]
-    pub fn new(rules: Rules, skew_ms: i64) -> Self {
+    pub fn new(grain: Grain, rules: Rules, skew_ms: i64) -> Self {
         Self {
             server: None,
-            disk: SimDisk::new(rules),
+            disk: SimDisk::new(grain, rules),
             clock: Clock::new(skew_ms),
             timers: [None; Timer::ALL.len()],
             paused: false,
@@ -65,6 +65,19 @@ impl Host {
     #[must_use]
     pub fn due(&self, timer: Timer) -> Option<Instant> {
         self.timers[timer as usize].map(|steady| self.clock.when(steady))
+    }
+
+    /// Names what the disk was asked for anew, as if nothing had been asked before.
+    pub fn rename_tokens(&mut self) {
+        let old: Vec<Token> = self.disk.queue().map(|(token, _)| token).collect();
+        let name = |token: Token| {
+            let place = old.iter().position(|other| *other == token);
+            Token(place.expect("what is waited for is asked for") as u64 + 1)
+        };
+        if let Some(server) = &mut self.server {
+            server.rename_tokens(&name, Token(old.len() as u64));
+        }
+        self.disk.rename_tokens();
     }
 
     /// The process is gone, and everything it kept in memory.

@@ -16,13 +16,13 @@ impl World {
         let host = self.host_mut(server);
         host.reload = false;
         match host.disk.recover() {
-            Ok(recovered) => {
-                let saved = Box::new(recovered.saved);
+            Ok(found) => {
+                let saved = Box::new(found.saved);
                 outcome.seen.push(Seen::Reloaded { server, saved: saved.clone() });
                 self.input(server, Input::Reloaded(saved), outcome);
             }
             Err(error) => {
-                outcome.seen.push(Seen::Refused { server, why: error.to_string() });
+                outcome.seen.push(Seen::Refused { server, why: error });
                 self.die(server, true, outcome);
             }
         }
@@ -35,7 +35,7 @@ impl World {
         let recovered = match host.disk.recover() {
             Ok(recovered) => recovered,
             Err(error) => {
-                let why = error.to_string();
+                let why = error;
                 host.refused = Some(why.clone());
                 outcome.seen.push(Seen::Refused { server, why });
                 return;
@@ -52,14 +52,18 @@ impl World {
         outputs.clear();
         outcome.outputs = outputs;
         // Those who took the old process for alive learn now that it is not.
-        for (id, link) in &mut self.links {
-            let side = link.side(server);
-            if link.ends[side] == server && !link.open[side] && link.open[1 - side] {
-                let lane = &mut link.lanes[side];
-                if !lane.ends {
-                    lane.ends = true;
-                    outcome.fresh.push(Pending::Message { link: *id, to: link.ends[1 - side] });
-                }
+        for pair in self.pairs.iter_mut().filter(|pair| pair.ends.contains(&server)) {
+            let half = |(_, link): &(_, Link)| {
+                let side = link.side(server);
+                !link.open[side] && link.open[1 - side] && !link.lanes[side].ends
+            };
+            if !pair.links.iter().any(half) {
+                continue;
+            }
+            for (id, link) in Arc::make_mut(pair).links.iter_mut().filter(|link| half(link)) {
+                link.lanes[link.side(server)].ends = true;
+                let to = link.peer(server);
+                outcome.fresh.push(Pending::Message { link: *id, from: server, to });
             }
         }
         self.wake_server(server, outcome);
@@ -91,14 +95,21 @@ impl World {
     /// A process is gone. Its peers are told by its kernel, if there still is one.
     pub(super) fn die(&mut self, server: ServerId, tell: bool, outcome: &mut Outcome) {
         self.host_mut(server).die();
-        let ends = |link: &Link| link.ends.contains(&server) && link.open[link.side(server)];
-        for (id, link) in self.links.iter_mut().filter(|(_, link)| ends(link)) {
-            link.close(server, tell);
-            if tell && link.open[1 - link.side(server)] {
-                outcome.fresh.push(Pending::Message { link: *id, to: link.peer(server) });
+        for pair in self.pairs.iter_mut().filter(|pair| pair.ends.contains(&server)) {
+            let open = |(_, link): &(_, Link)| link.open[link.side(server)];
+            if !pair.links.iter().any(open) {
+                continue;
             }
+            let pair = Arc::make_mut(pair);
+            for (id, link) in pair.links.iter_mut().filter(|link| open(link)) {
+                link.close(server, tell);
+                let to = link.peer(server);
+                if tell && link.open[link.side(to)] {
+                    outcome.fresh.push(Pending::Message { link: *id, from: server, to });
+                }
+            }
+            pair.links.retain(|(_, link)| !link.is_over());
         }
-        self.links.retain(|_, link| !link.is_over());
         let conns: Vec<(ConnId, ClientId)> =
             self.conns.iter().map(|(conn, client)| (*conn, *client)).collect();
         for (conn, client) in conns {

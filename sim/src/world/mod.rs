@@ -8,6 +8,7 @@
 //! decides is in the step. What a step leaves to be done comes out as [`Pending`], so that
 //! whoever picks the next step need not list everything each time.
 
+pub mod bytes;
 pub mod client;
 pub mod clock;
 pub mod disk;
@@ -15,13 +16,15 @@ pub mod host;
 mod life;
 pub mod link;
 mod outputs;
+pub mod pair;
 mod possible;
+pub mod records;
+mod search;
 mod visit;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zoolab_core::election::Notification;
 use zoolab_core::storage::Rules;
 use zoolab_core::{
     ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer, Token,
@@ -31,11 +34,13 @@ use self::client::Client;
 use self::disk::{DiskSeen, Finish};
 use self::host::Host;
 use self::link::Link;
+use self::pair::Pair;
 use crate::seen::Seen;
 use crate::setting::{Setting, SettingError};
 use crate::step::{ClientId, Instant, Step};
 
 pub use self::possible::Cannot;
+pub use self::search::{Bounds, Budget, Price};
 
 /// Something that waits to happen.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -57,6 +62,8 @@ pub enum Pending {
     Message {
         /// On which connection.
         link: LinkId,
+        /// From where.
+        from: ServerId,
         /// Where.
         to: ServerId,
     },
@@ -99,11 +106,11 @@ pub struct World {
     paths: Arc<[Text]>,
     /// Shared until one of them changes. By place in `ids`.
     hosts: Vec<Arc<Host>>,
-    links: BTreeMap<LinkId, Link>,
+    /// The same, for each two servers, in order.
+    pairs: Vec<Arc<Pair>>,
     link_next: u64,
-    votes: BTreeMap<(ServerId, ServerId), Notification>,
-    cuts: BTreeSet<(ServerId, ServerId)>,
-    slow: BTreeMap<(ServerId, ServerId), u32>,
+    /// What may still happen in a search.
+    budget: Budget,
     clients: Vec<Client>,
     conns: BTreeMap<ConnId, ClientId>,
     conn_next: u64,
@@ -127,9 +134,14 @@ impl World {
         let hosts = (0..ids.len())
             .map(|place| {
                 let skew_ms = setting.skew_ms.get(place).copied().unwrap_or(0);
-                Arc::new(Host::new(rules, skew_ms))
+                Arc::new(Host::new(setting.disks, rules, skew_ms))
             })
             .collect();
+        let mut pairs = Vec::new();
+        for (place, one) in ids.iter().enumerate() {
+            let pair = |other: &ServerId| Arc::new(Pair::new([*one, *other]));
+            pairs.extend(ids[place + 1..].iter().map(pair));
+        }
         let paths = (0..setting.nodes.max(1)).map(|node| Text::from(format!("/n{node}")));
         Ok(Self {
             now: Instant(0),
@@ -138,11 +150,9 @@ impl World {
             ids,
             paths: paths.collect(),
             hosts,
-            links: BTreeMap::new(),
+            pairs,
             link_next: 0,
-            votes: BTreeMap::new(),
-            cuts: BTreeSet::new(),
-            slow: BTreeMap::new(),
+            budget: setting.search.map_or(Budget::default(), Budget::of),
             clients: vec![Client::default(); usize::from(setting.clients)],
             conns: BTreeMap::new(),
             conn_next: 0,
@@ -207,35 +217,71 @@ impl World {
         (0..).map(ClientId).zip(&self.clients)
     }
 
+    /// The place of two different servers among all pairs.
+    fn pair_place(&self, one: ServerId, other: ServerId) -> Option<usize> {
+        let (a, b) = (self.place(one.min(other))?, self.place(one.max(other))?);
+        (a < b).then(|| a * (2 * self.ids.len() - a - 1) / 2 + b - a - 1)
+    }
+
+    /// Everything between two different servers.
+    ///
+    /// # Panics
+    /// If they are not two servers of this world.
+    #[must_use]
+    pub fn pair(&self, one: ServerId, other: ServerId) -> &Pair {
+        &self.pairs[self.pair_place(one, other).expect("two servers of this world")]
+    }
+
+    fn pair_mut(&mut self, one: ServerId, other: ServerId) -> &mut Pair {
+        let place = self.pair_place(one, other).expect("two servers of this world");
+        Arc::make_mut(&mut self.pairs[place])
+    }
+
+    /// Where a connection of a server goes to.
+    fn peer(&self, server: ServerId, link: LinkId) -> Option<ServerId> {
+        let with = |pair: &&Arc<Pair>| pair.ends.contains(&server);
+        let pair = self.pairs.iter().filter(with).find(|pair| pair.link(link).is_some())?;
+        Some(pair.ends[1 - pair.way(server)])
+    }
+
     /// One connection between servers.
     #[must_use]
     pub fn link(&self, link: LinkId) -> Option<&Link> {
-        self.links.get(&link)
+        self.pairs.iter().find_map(|pair| pair.link(link))
     }
 
     /// The connections between servers.
     pub fn links(&self) -> impl Iterator<Item = (LinkId, &Link)> {
-        self.links.iter().map(|(id, link)| (*id, link))
+        self.pairs.iter().flat_map(|pair| pair.links.iter().map(|(id, link)| (*id, link)))
     }
 
     /// Whether nothing gets from one server to another.
     #[must_use]
     pub fn is_cut(&self, from: ServerId, to: ServerId) -> bool {
-        !self.cuts.is_empty() && self.cuts.contains(&(from, to))
+        let place = self.pair_place(from, to);
+        place.is_some_and(|place| self.pairs[place].cut[self.pairs[place].way(from)])
     }
 
     /// The cuts there are.
     pub fn cuts(&self) -> impl Iterator<Item = (ServerId, ServerId)> {
-        self.cuts.iter().copied()
+        self.pairs.iter().flat_map(|pair| {
+            let [one, other] = pair.ends;
+            let ways = [(one, other), (other, one)].into_iter().zip(pair.cut);
+            ways.filter(|(_, cut)| *cut).map(|(way, _)| way)
+        })
     }
 
     /// By how much messages from one server to another are slower.
     #[must_use]
     pub fn slow_us(&self, from: ServerId, to: ServerId) -> u32 {
-        if self.slow.is_empty() {
-            return 0;
-        }
-        self.slow.get(&(from, to)).copied().unwrap_or(0)
+        let place = self.pair_place(from, to);
+        place.map_or(0, |place| self.pairs[place].slow_us[self.pairs[place].way(from)])
+    }
+
+    /// What may still happen in a search.
+    #[must_use]
+    pub const fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// The server that leads and serves with the newest epoch, if any does.
@@ -257,14 +303,27 @@ impl World {
     pub fn step(&mut self, at: Instant, step: &Step, outcome: &mut Outcome) {
         assert!(at >= self.now, "time does not go back");
         self.now = at;
+        if self.setting.search.is_some() {
+            let price = self.price(step);
+            self.budget.pay(price);
+        }
+        self.happen(step, outcome);
+        if let Some(bounds) = self.setting.search {
+            self.settle(bounds, outcome);
+        }
+    }
+
+    fn happen(&mut self, step: &Step, outcome: &mut Outcome) {
         match step {
-            Step::Deliver { link, to, .. } => self.deliver(*link, *to, outcome),
+            Step::Deliver { link, from, to, .. } => self.deliver(*link, *from, *to, outcome),
             Step::Closed { link, at } => self.closed(*link, *at, outcome),
             Step::Dialled { from, to } => self.dialled(*from, *to, outcome),
             Step::Vote { from, to } => self.vote(*from, *to, false, outcome),
             Step::RepeatVote { from, to } => self.vote(*from, *to, true, outcome),
             Step::LoseVote { from, to } => {
-                self.votes.remove(&(*from, *to));
+                let pair = self.pair_mut(*from, *to);
+                let way = pair.way(*from);
+                pair.votes[way] = None;
             }
             Step::Disk { server, token } => self.disk_done(*server, *token, outcome),
             Step::DiskFails { server, token, luck } => {
@@ -282,10 +341,14 @@ impl World {
             Step::Call { client, call } => self.call(*client, *call, outcome),
             Step::HangUp { client } => self.hang_up(*client, outcome),
             Step::Cut { from, to } => {
-                self.cuts.insert((*from, *to));
+                let pair = self.pair_mut(*from, *to);
+                let way = pair.way(*from);
+                pair.cut[way] = true;
             }
             Step::Heal { from, to } => {
-                self.cuts.remove(&(*from, *to));
+                let pair = self.pair_mut(*from, *to);
+                let way = pair.way(*from);
+                pair.cut[way] = false;
                 self.wake(
                     |pending| match pending {
                         Pending::Message { to: at, .. } => at == *to,
@@ -304,10 +367,9 @@ impl World {
             }
             Step::Break { link } => self.break_link(*link, outcome),
             Step::SlowLink { from, to, us } => {
-                self.slow.remove(&(*from, *to));
-                if *us > 0 {
-                    self.slow.insert((*from, *to), *us);
-                }
+                let pair = self.pair_mut(*from, *to);
+                let way = pair.way(*from);
+                pair.slow_us[way] = *us;
             }
             Step::Crash { server, luck } => {
                 let seen = &mut outcome.seen;
@@ -354,6 +416,10 @@ impl World {
                 self.host_mut(*server).clock.drift(now, *ppm);
                 self.wake_server(*server, outcome);
             }
+            Step::Free(bounds) => self.free(*bounds),
+            Step::Elect { leader, followers } => self.elect(*leader, followers, outcome),
+            Step::Join { leader, server } => self.join(*leader, *server, outcome),
+            Step::Write { server, value } => self.write(*server, *value, outcome),
         }
     }
 
@@ -369,9 +435,9 @@ impl World {
         outcome.outputs = outputs;
     }
 
-    fn deliver(&mut self, link: LinkId, to: ServerId, outcome: &mut Outcome) {
-        let lane = self.links.get_mut(&link).map(|found| (found.peer(to), found.inbound_mut(to)));
-        let (from, lane) = lane.expect("a connection of this world");
+    fn deliver(&mut self, link: LinkId, from: ServerId, to: ServerId, outcome: &mut Outcome) {
+        let found = self.pair_mut(from, to).link_mut(link);
+        let lane = found.expect("a connection of this world").inbound_mut(to);
         let message = lane.messages.pop_front().expect("a message on its way");
         if shows(&message) {
             outcome.seen.push(Seen::Delivered { from, to, message: message.clone() });
@@ -380,22 +446,33 @@ impl World {
     }
 
     fn closed(&mut self, link: LinkId, at: ServerId, outcome: &mut Outcome) {
-        let found = self.links.get_mut(&link).expect("a connection of this world");
-        let peer = found.peer(at);
-        found.close(at, false);
-        if found.is_over() {
-            self.links.remove(&link);
-        }
+        let peer = self.peer(at, link).expect("a connection of this world");
+        self.close_link(link, at, peer, false);
         self.input(at, Input::Unlinked { link: Some(link), peer }, outcome);
     }
 
+    /// One end closes a connection, or its process dies. True if the other end has to be told.
+    fn close_link(&mut self, link: LinkId, at: ServerId, peer: ServerId, tell: bool) -> bool {
+        let pair = self.pair_mut(at, peer);
+        let Some(found) = pair.link_mut(link) else { return false };
+        found.close(at, tell);
+        let over = found.is_over();
+        if over {
+            pair.links.retain(|(id, _)| *id != link);
+        }
+        tell && !over
+    }
+
     fn break_link(&mut self, link: LinkId, outcome: &mut Outcome) {
-        let Some(found) = self.links.get_mut(&link) else { return };
+        let ends = self.link(link).map(|found| found.ends);
+        let Some([one, other]) = ends else { return };
+        let Some(found) = self.pair_mut(one, other).link_mut(link) else { return };
         for side in 0..2 {
             found.lanes[1 - side].messages.clear();
             if found.open[side] {
                 found.lanes[1 - side].ends = true;
-                outcome.fresh.push(Pending::Message { link, to: found.ends[side] });
+                let (from, to) = (found.ends[1 - side], found.ends[side]);
+                outcome.fresh.push(Pending::Message { link, from, to });
             }
         }
     }
@@ -407,22 +484,23 @@ impl World {
             self.input(from, Input::Unlinked { link: None, peer: to }, outcome);
             return;
         }
-        self.link_next += 1;
-        let link = LinkId(self.link_next);
-        self.links.insert(link, Link::new(from, to));
+        let link = self.fresh_link(from, to);
+        self.pair_mut(from, to).links.push((link, Link::new(from, to)));
         self.input(to, Input::Linked { link, peer: from, dialled: false }, outcome);
         self.input(from, Input::Linked { link, peer: to, dialled: true }, outcome);
     }
 
     fn vote(&mut self, from: ServerId, to: ServerId, again: bool, outcome: &mut Outcome) {
-        let vote = self.votes.get(&(from, to)).copied();
+        let pair = self.pair_mut(from, to);
+        let way = pair.way(from);
+        let vote = pair.votes[way];
         if !again {
-            self.votes.remove(&(from, to));
+            pair.votes[way] = None;
         }
         if let Some(notification) = vote {
             self.input(to, Input::Told { from, notification }, outcome);
         }
-        if again && self.votes.contains_key(&(from, to)) {
+        if again && self.pair(from, to).votes[way].is_some() {
             outcome.fresh.push(Pending::Vote { from, to });
         }
     }

@@ -75,14 +75,10 @@ impl World {
                 outcome.seen.push(Seen::Halted { server });
             }
             Output::HangUp { link } => {
-                if let Some(found) = self.links.get_mut(&link) {
-                    found.close(server, true);
-                    let peer = found.peer(server);
-                    if found.is_over() {
-                        self.links.remove(&link);
-                    } else {
-                        outcome.fresh.push(Pending::Message { link, to: peer });
-                    }
+                if let Some(peer) = self.peer(server, link)
+                    && self.close_link(link, server, peer, true)
+                {
+                    outcome.fresh.push(Pending::Message { link, from: server, to: peer });
                 }
             }
             Output::Note(note) => outcome.seen.push(Seen::Note { server, note }),
@@ -100,25 +96,32 @@ impl World {
                 outcome.fresh.push(Pending::Reload(server));
             }
             Output::Send { link, message } => {
-                let Some(found) = self.links.get_mut(&link) else { return };
+                let Some(to) = self.peer(server, link) else { return };
+                let Some(found) = self.pair_mut(server, to).link_mut(link) else { return };
                 let side = found.side(server);
-                // Nothing follows the end of a connection.
-                if !found.open[side] || !found.open[1 - side] || found.lanes[side].ends {
+                if !found.open[side] || found.lanes[side].ends {
                     return;
                 }
-                let to = found.ends[1 - side];
+                let arrives = found.open[1 - side];
                 if shows(&message) {
                     let message = message.clone();
                     outcome.seen.push(Seen::Sent { from: server, to, message });
                 }
-                found.lanes[side].messages.push_back(message);
-                outcome.fresh.push(Pending::Message { link, to });
+                // Nothing gets to an end that is closed; whoever sends does not know.
+                if arrives {
+                    let found = self.pair_mut(server, to).link_mut(link).expect("it was there");
+                    found.lanes[side].messages.push_back(message);
+                    outcome.fresh.push(Pending::Message { link, from: server, to });
+                }
             }
             Output::Tell { to, notification } => {
-                if self.place(to).is_some()
-                    && self.votes.insert((server, to), notification).is_none()
-                {
-                    outcome.fresh.push(Pending::Vote { from: server, to });
+                let coarse = self.setting.search.is_some_and(|bounds| bounds.coarse);
+                if self.pair_place(server, to).is_some() && !coarse {
+                    let pair = self.pair_mut(server, to);
+                    let way = pair.way(server);
+                    if pair.votes[way].replace(notification).is_none() {
+                        outcome.fresh.push(Pending::Vote { from: server, to });
+                    }
                 }
             }
         }
@@ -126,6 +129,13 @@ impl World {
 
     /// Sets a timer. Whoever schedules is told only if it could come earlier than it knows.
     fn arm(&mut self, server: ServerId, timer: Timer, due: Millis, outcome: &mut Outcome) {
+        if self.setting.search.is_some() {
+            // Time stands still: what is armed is due.
+            if self.waits_for(timer) {
+                self.host_mut(server).timers[timer as usize] = Some(Millis(0));
+            }
+            return;
+        }
         let slot = &mut self.host_mut(server).timers[timer as usize];
         let before = slot.replace(due);
         if before.is_none_or(|before| due < before) {
@@ -139,6 +149,6 @@ impl World {
     /// Says why it could not be believed.
     pub fn would_recover(&self, server: ServerId) -> Result<Saved, String> {
         let mut disk = self.host(server).disk.clone();
-        disk.recover().map(|recovered| recovered.saved).map_err(|error| error.to_string())
+        disk.recover().map(|found| found.saved)
     }
 }

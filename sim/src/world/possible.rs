@@ -20,14 +20,19 @@ impl fmt::Display for Cannot {
 impl World {
     /// Everything that waits to happen, always in the same order.
     pub fn pending(&self, all: &mut Vec<Pending>) {
-        for (id, link) in &self.links {
-            for to in link.ends {
-                let lane = link.inbound(to);
-                let count = lane.messages.len() + usize::from(lane.ends);
-                all.extend((0..count).map(|_| Pending::Message { link: *id, to }));
+        for pair in &self.pairs {
+            for (id, link) in &pair.links {
+                for to in link.ends {
+                    let (from, lane) = (link.peer(to), link.inbound(to));
+                    let count = lane.messages.len() + usize::from(lane.ends);
+                    all.extend((0..count).map(|_| Pending::Message { link: *id, from, to }));
+                }
             }
+            let [one, other] = pair.ends;
+            let ways = [(one, other), (other, one)].into_iter().zip(pair.votes);
+            let votes = ways.filter(|(_, vote)| vote.is_some());
+            all.extend(votes.map(|((from, to), _)| Pending::Vote { from, to }));
         }
-        all.extend(self.votes.keys().map(|(from, to)| Pending::Vote { from: *from, to: *to }));
         for (server, host) in self.ids.iter().zip(&self.hosts) {
             let server = *server;
             all.extend(host.dials.iter().map(|to| Pending::Dialled { from: server, to: *to }));
@@ -74,7 +79,7 @@ impl World {
                     Step::Disk { server, token }
                 })
             }
-            Pending::Message { link, to } => self.arrival(link, to),
+            Pending::Message { link, from, to } => self.arrival(link, from, to),
             Pending::Reload(server) => {
                 let host = self.host(server);
                 (host.reload && host.is_awake()).then_some(Step::Reload { server })
@@ -88,15 +93,14 @@ impl World {
             Pending::Vote { from, to } => {
                 let can = self.host(to).is_awake()
                     && !self.is_cut(from, to)
-                    && self.votes.contains_key(&(from, to));
+                    && self.pair(from, to).votes[self.pair(from, to).way(from)].is_some();
                 can.then_some(Step::Vote { from, to })
             }
         }
     }
 
-    fn arrival(&self, link: LinkId, to: ServerId) -> Option<Step> {
-        let found = self.links.get(&link)?;
-        let from = found.peer(to);
+    fn arrival(&self, link: LinkId, from: ServerId, to: ServerId) -> Option<Step> {
+        let found = self.pair(from, to).link(link)?;
         if !found.open[found.side(to)] || !self.host(to).is_awake() || self.is_cut(from, to) {
             return None;
         }
@@ -150,20 +154,26 @@ impl World {
             None => Err(Cannot("nothing of that kind is due".into())),
         };
         match step {
-            Step::Deliver { link, to, .. } | Step::Closed { link, at: to } => {
-                self.known(*to)?;
-                same(Pending::Message { link: *link, to: *to })
+            Step::Deliver { link, from, to, .. } => {
+                self.two(*from, *to)?;
+                same(Pending::Message { link: *link, from: *from, to: *to })
+            }
+            Step::Closed { link, at } => {
+                self.known(*at)?;
+                let from = self.peer(*at, *link);
+                let from = from.ok_or_else(|| Cannot(format!("there is no link {}", link.0)))?;
+                same(Pending::Message { link: *link, from, to: *at })
             }
             Step::Dialled { from, to } => {
-                self.known(*from)?;
+                self.two(*from, *to)?;
                 same(Pending::Dialled { from: *from, to: *to })
             }
             Step::Vote { from, to } => {
-                self.known(*to)?;
+                self.two(*from, *to)?;
                 same(Pending::Vote { from: *from, to: *to })
             }
             Step::RepeatVote { from, to } => {
-                self.known(*to)?;
+                self.two(*from, *to)?;
                 let there = self.step_of(Pending::Vote { from: *from, to: *to }).is_some();
                 there.then_some(()).ok_or_else(|| Cannot("no such vote is on its way".into()))
             }
@@ -206,15 +216,11 @@ impl World {
             }
             Step::HangUp { client } => self.connected(*client, true),
             Step::LoseVote { from, to } | Step::Cut { from, to } | Step::Heal { from, to } => {
-                self.known(*from)?;
-                self.known(*to)
+                self.two(*from, *to)
             }
-            Step::SlowLink { from, to, .. } => {
-                self.known(*from)?;
-                self.known(*to)
-            }
+            Step::SlowLink { from, to, .. } => self.two(*from, *to),
             Step::Break { link } => {
-                let there = self.links.contains_key(link);
+                let there = self.link(*link).is_some();
                 there.then_some(()).ok_or_else(|| Cannot(format!("there is no link {}", link.0)))
             }
             Step::Crash { server, .. }
@@ -236,15 +242,25 @@ impl World {
             | Step::Full { server, .. }
             | Step::Jump { server, .. }
             | Step::Drift { server, .. } => self.known(*server),
+            Step::Free(_) | Step::Elect { .. } | Step::Join { .. } | Step::Write { .. } => {
+                self.can_in_search(step)
+            }
         }
     }
 
-    fn known(&self, server: ServerId) -> Result<(), Cannot> {
+    pub(super) fn known(&self, server: ServerId) -> Result<(), Cannot> {
         let known = self.place(server).is_some();
         known.then_some(()).ok_or_else(|| Cannot(format!("there is no server {server}")))
     }
 
-    fn up(&self, server: ServerId, up: bool) -> Result<(), Cannot> {
+    fn two(&self, one: ServerId, other: ServerId) -> Result<(), Cannot> {
+        self.known(one)?;
+        self.known(other)?;
+        let two = one != other;
+        two.then_some(()).ok_or_else(|| Cannot(format!("server {one} is not two servers")))
+    }
+
+    pub(super) fn up(&self, server: ServerId, up: bool) -> Result<(), Cannot> {
         let is = self.host(server).server.is_some();
         let word = if is { "up" } else { "down" };
         (is == up).then_some(()).ok_or_else(|| Cannot(format!("server {server} is {word}")))

@@ -300,10 +300,9 @@ impl Strategy for Seeded {
                     Instant(now.0 + us)
                 }
                 Pending::Reload(_) => Instant(now.0 + self.delays.around(mean)),
-                Pending::Message { link, to } => {
+                Pending::Message { link, from, to } => {
                     let us = self.delays.around(mean);
-                    let found = world.link(link);
-                    let slow = found.map_or(0, |link| world.slow_us(link.peer(to), to));
+                    let slow = world.slow_us(from, to);
                     let lane = self.lanes.entry((link, to)).or_default();
                     let at = Instant(now.0 + us + u64::from(slow)).max(*lane);
                     *lane = at;

@@ -1,0 +1,223 @@
+//! A disk of whole records: what files come to when nothing is torn. For searches, in which each
+//! byte would be a state.
+//!
+//! It promises what the files promise: transactions are safe after a sync, everything else once
+//! it is done. What luck means is which of the ways in [`RecordDisk::ways`] it is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use zoolab_core::storage::recover::apply;
+use zoolab_core::storage::snapshot::{self, Snapshot};
+use zoolab_core::storage::{EpochKind, Note, Rules, Saved};
+use zoolab_core::tree::Tree;
+use zoolab_core::{Epoch, Persist, Settings, Token, Txn, Zxid};
+
+use super::disk::{DiskSeen, Finish, Found};
+
+/// What a history begins with.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Base {
+    /// Nothing.
+    Empty,
+    /// A snapshot that a leader sent.
+    Installed(Zxid, Arc<Snapshot>),
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct RecordDisk {
+    rules: Rules,
+    accepted: Epoch,
+    current: Epoch,
+    base: Base,
+    /// After the base, without holes.
+    log: Vec<Arc<Txn>>,
+    /// How many of them are safe.
+    synced: usize,
+    /// Invariant: an append is never in it, for it is taken at once.
+    queue: VecDeque<(Token, Persist)>,
+}
+
+impl RecordDisk {
+    /// An empty one.
+    #[must_use]
+    pub const fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            accepted: Epoch(0),
+            current: Epoch(0),
+            base: Base::Empty,
+            log: Vec::new(),
+            synced: 0,
+            queue: VecDeque::new(),
+        }
+    }
+
+    pub(super) const fn queue(&self) -> &VecDeque<(Token, Persist)> {
+        &self.queue
+    }
+
+    pub(super) const fn queue_mut(&mut self) -> &mut VecDeque<(Token, Persist)> {
+        &mut self.queue
+    }
+
+    const fn base_zxid(&self) -> Zxid {
+        match &self.base {
+            Base::Empty => Zxid::ZERO,
+            Base::Installed(zxid, _) => *zxid,
+        }
+    }
+
+    fn last(&self) -> Zxid {
+        self.log.last().map_or(self.base_zxid(), |txn| txn.stamp.zxid)
+    }
+
+    pub(super) fn ask(&mut self, token: Token, persist: Persist, seen: &mut impl FnMut(DiskSeen)) {
+        self.queue.push_back((token, persist));
+        while let Some((_, Persist::Append(_))) = self.queue.front()
+            && let Some((_, persist)) = self.queue.pop_front()
+        {
+            self.perform(persist, seen);
+        }
+    }
+
+    pub(super) fn finish(&mut self, token: Token, seen: &mut impl FnMut(DiskSeen)) -> Finish {
+        let (next, persist) = self.queue.pop_front().expect("something waits");
+        assert_eq!(next, token, "one after the other");
+        let done = self.perform(persist, seen);
+        while let Some((_, Persist::Append(_))) = self.queue.front()
+            && let Some((_, persist)) = self.queue.pop_front()
+        {
+            self.perform(persist, seen);
+        }
+        done
+    }
+
+    fn perform(&mut self, persist: Persist, seen: &mut impl FnMut(DiskSeen)) -> Finish {
+        match persist {
+            Persist::Append(txn) => {
+                self.log.push(Arc::clone(&txn));
+                seen(DiskSeen::Appended(txn));
+            }
+            Persist::Epoch { kind, epoch } => {
+                match kind {
+                    EpochKind::Accepted => self.accepted = epoch,
+                    EpochKind::Current => self.current = epoch,
+                }
+                seen(DiskSeen::Epoch(kind, epoch));
+            }
+            Persist::Install { zxid, bytes } => {
+                let Rules { extended_types, scatter, .. } = self.rules;
+                let read = snapshot::decode(&bytes, extended_types, scatter);
+                let read = read.expect("whoever sent it wrote it");
+                self.base = Base::Installed(zxid, Arc::new(read));
+                self.log.clear();
+                self.synced = 0;
+                seen(DiskSeen::Installed(zxid));
+            }
+            Persist::Purge { .. }
+            | Persist::SnapshotBegin { .. }
+            | Persist::SnapshotMore { .. } => {}
+            Persist::Sync => {
+                self.synced = self.log.len();
+                seen(DiskSeen::Synced(self.last()));
+            }
+            Persist::Truncate { to } => {
+                let has = self.log.iter().position(|txn| txn.stamp.zxid == to);
+                let keep = if to == self.base_zxid() { Some(0) } else { has.map(|at| at + 1) };
+                let Some(keep) = keep else { return Finish::Refused };
+                self.log.truncate(keep);
+                self.synced = keep;
+                seen(DiskSeen::Truncated(to));
+            }
+        }
+        Finish::Done
+    }
+
+    pub(super) fn fail(&mut self, _: u64) {
+        self.queue.clear();
+        self.log.truncate(self.synced);
+    }
+
+    /// Done: any beginning of what it was asked for. Kept by a power loss: any beginning of what
+    /// is not safe then.
+    pub(super) fn ways(&self, power: bool) -> u64 {
+        let mut disk = self.clone();
+        let mut ways = disk.kept(power);
+        for (_, persist) in &self.queue {
+            disk.perform(persist.clone(), &mut |_| {});
+            ways += disk.kept(power);
+        }
+        ways
+    }
+
+    fn kept(&self, power: bool) -> u64 {
+        if power { (self.log.len() - self.synced) as u64 + 1 } else { 1 }
+    }
+
+    pub(super) fn crash(&mut self, luck: u64, seen: &mut impl FnMut(DiskSeen)) {
+        self.get_on(luck % self.ways(false), false, seen);
+    }
+
+    pub(super) fn power_loss(&mut self, luck: u64, seen: &mut impl FnMut(DiskSeen)) {
+        let way = self.get_on(luck % self.ways(true), true, seen);
+        self.log.truncate(self.synced + way as usize);
+        // Whatever is read after that is as safe as it can be made.
+        self.synced = self.log.len();
+    }
+
+    /// Does as much as this way says, and returns what is left of it.
+    fn get_on(&mut self, mut way: u64, power: bool, seen: &mut impl FnMut(DiskSeen)) -> u64 {
+        while way >= self.kept(power)
+            && let Some((_, persist)) = self.queue.pop_front()
+        {
+            way -= self.kept(power);
+            self.perform(persist, seen);
+        }
+        self.queue.clear();
+        way
+    }
+
+    pub(super) fn wipe(&mut self) {
+        *self = Self::new(Rules { initialize: false, ..self.rules });
+    }
+
+    /// As the files are recovered: the history is forced to disk, and an epoch that it reaches
+    /// into is noted if it was promised.
+    pub(super) fn recover(&mut self) -> Result<Found, String> {
+        self.synced = self.log.len();
+        let mut notes = Vec::new();
+        let settings =
+            Settings { extended_types: self.rules.extended_types, ..Settings::default() };
+        let mut saved = match &self.base {
+            Base::Empty => Saved::blank(&settings, self.rules.scatter),
+            Base::Installed(zxid, read) => Saved {
+                tree: Tree::clone(&read.tree),
+                sessions: read.sessions.clone(),
+                zxid_last: *zxid,
+                zxid_snapshot: *zxid,
+                ..Saved::blank(&settings, self.rules.scatter)
+            },
+        };
+        for txn in &self.log {
+            apply(txn, &mut saved.tree, &mut saved.sessions);
+        }
+        saved.zxid_last = self.last();
+        saved.log = self.log.iter().cloned().collect();
+        let epoch = saved.zxid_last.epoch();
+        if epoch > self.current {
+            if epoch > self.accepted {
+                let (accepted, last) = (self.accepted, saved.zxid_last);
+                return Err(format!("it has {last} and has promised itself to {accepted} only"));
+            }
+            notes.push(Note::EpochRaised { from: self.current, to: epoch });
+            self.current = epoch;
+        }
+        saved.accepted_epoch = self.accepted;
+        saved.current_epoch = self.current;
+        let empty = self.base == Base::Empty && self.log.is_empty();
+        saved.is_blank = !self.rules.initialize && empty;
+        Ok(Found { saved, notes })
+    }
+}
