@@ -5,6 +5,7 @@ mod fuzz;
 mod plan;
 mod replay;
 mod run;
+mod search;
 mod serve;
 mod summary;
 
@@ -47,6 +48,7 @@ enum Verb {
     Fuzz(fuzz::Args),
     Replay(replay::Args),
     Run(run::Args),
+    Search(search::Args),
     Serve(serve::Args),
 }
 
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
             Some(Verb::Fuzz(args)) => fuzz::run(&args),
             Some(Verb::Replay(args)) => replay::run(&args),
             Some(Verb::Run(args)) => run::run(&args),
+            Some(Verb::Search(args)) => search::run(&args),
             Some(Verb::Serve(args)) => serve::run(args),
         },
         Err(error) => misunderstood(&error),

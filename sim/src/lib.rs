@@ -13,6 +13,8 @@ pub mod rng;
 pub mod schedule;
 pub mod seen;
 pub mod setting;
+pub mod search;
+pub mod states;
 pub mod step;
 pub mod strategy;
 pub mod swarm;

@@ -17,6 +17,7 @@ mod life;
 pub mod link;
 mod outputs;
 pub mod pair;
+mod members;
 mod possible;
 pub mod records;
 mod search;

@@ -177,8 +177,9 @@ impl World {
         }
     }
 
-    /// What a step would cost in a search; `Err` if it is not one of those it takes.
-    pub(super) fn price(&self, step: &Step) -> Option<Price> {
+    /// What a step would cost in a search.
+    #[must_use]
+    pub fn price(&self, step: &Step) -> Option<Price> {
         match step {
             Step::Crash { .. } => Some(Price::Crash),
             Step::PowerLoss { .. } => Some(Price::PowerLoss),
@@ -261,7 +262,6 @@ impl World {
                     self.step_of(super::Pending::Message { link: *link, from, to: server })
                 }));
                 steps.extend(self.step_of(super::Pending::Vote { from, to: server }));
-                steps.extend(self.step_of(super::Pending::Dialled { from: server, to: from }));
             }
             for timer in Timer::ALL {
                 if self.patience(server, timer).is_some() {
@@ -269,9 +269,8 @@ impl World {
                 }
             }
             if host.server.as_ref().is_some_and(Server::is_leading) {
-                let all = self.setting.search.map_or(0, |bounds| bounds.writes);
-                let value = u32::from(all - self.budget.writes.min(all)) + 1;
-                steps.push(Step::Write { server, value });
+                // Who wrote it makes it another.
+                steps.push(Step::Write { server, value: u32::from(server.0) });
             }
             let ways = 0..host.disk.ways(false);
             steps.extend(ways.map(|luck| Step::Crash { server, luck }));
@@ -293,9 +292,13 @@ impl World {
         }
     }
 
-    /// Everything that a search may do next with several servers at once: elections, where they
-    /// are coarse.
+    /// Everything that a search may do next with several servers at once: connecting, and
+    /// elections, where they are coarse.
     pub fn choices_together(&self, steps: &mut Vec<Step>) {
+        for (from, host) in self.ids.iter().zip(&self.hosts) {
+            let dials = host.dials.iter().map(|to| super::Pending::Dialled { from: *from, to: *to });
+            steps.extend(dials.filter_map(|dial| self.step_of(dial)));
+        }
         let looking: Vec<ServerId> =
             self.ids.iter().copied().filter(|id| self.is_looking(*id)).collect();
         if looking.is_empty() || !self.setting.search.is_some_and(|bounds| bounds.coarse) {

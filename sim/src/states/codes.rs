@@ -1,0 +1,186 @@
+//! Short names for what one server may do next: the same in every state, so that steps can be
+//! remembered from one state to the next.
+
+use zoolab_core::{LinkId, ServerId};
+
+use crate::search::Bits;
+use crate::step::Step;
+use crate::world::{Price, World};
+
+const DISK: u16 = 0;
+const RELOAD: u16 = 1;
+const TIMEOUT: u16 = 2;
+const RESTART: u16 = 10;
+const WRITE: u16 = 11;
+const CRASH: u16 = 12;
+const POWER: u16 = 20;
+const PEERS: u16 = 36;
+/// Four connections with each peer: who dialled, the first or the second.
+const LINKS: u16 = 4;
+
+/// Which steps there are, and which of them touch the same things.
+#[derive(Clone, Debug)]
+pub struct Codes<const W: usize> {
+    ids: Vec<ServerId>,
+    per_server: u16,
+    /// By server: its own steps, and those of others that touch what is its own.
+    of: Vec<Bits<W>>,
+    /// By price.
+    priced: [Bits<W>; 5],
+}
+
+impl<const W: usize> Codes<W> {
+    /// For these servers.
+    ///
+    /// # Panics
+    /// If they are too many.
+    #[must_use]
+    pub fn new(ids: &[ServerId]) -> Self {
+        let count = ids.len();
+        let per_server = PEERS + (1 + 2 * LINKS) * count as u16;
+        assert!(usize::from(per_server) * count <= 64 * W, "too many servers for {W} words");
+        let mut codes = Self {
+            ids: ids.to_vec(),
+            per_server,
+            of: vec![Bits::default(); count],
+            priced: [Bits::default(); 5],
+        };
+        for place in 0..count {
+            for code in 0..per_server {
+                let whole = codes.whole(place, code);
+                codes.of[place].insert(whole);
+            }
+            for (price, codes_of) in [
+                (Price::Crash, CRASH..POWER),
+                (Price::PowerLoss, POWER..PEERS),
+                (Price::Timeout, TIMEOUT..RESTART),
+                (Price::Write, WRITE..CRASH),
+                (Price::Break, codes.breaks_of(0)..per_server),
+            ] {
+                for code in codes_of {
+                    let whole = codes.whole(place, code);
+                    codes.priced[price as usize].insert(whole);
+                }
+            }
+        }
+        for place in 0..count {
+            for other in (0..count).filter(|other| *other != place) {
+                // Breaks between the two touch both; a vote that is overwritten is another.
+                for kind in 0..LINKS {
+                    let code = codes.breaks_of(other) + kind;
+                    let whole = codes.whole(place, code);
+                    codes.of[other].insert(whole);
+                    let whole = codes.whole(other, codes.breaks_of(place) + kind);
+                    codes.of[place].insert(whole);
+                }
+                let vote = codes.whole(other, codes.votes_of(place));
+                codes.of[place].insert(vote);
+            }
+        }
+        codes
+    }
+
+    const fn votes_of(&self, peer: usize) -> u16 {
+        PEERS + LINKS * self.ids.len() as u16 + peer as u16
+    }
+
+    const fn breaks_of(&self, peer: usize) -> u16 {
+        PEERS + (LINKS + 1) * self.ids.len() as u16 + LINKS * peer as u16
+    }
+
+    const fn whole(&self, place: usize, code: u16) -> u16 {
+        place as u16 * self.per_server + code
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> u16 {
+        self.per_server * self.ids.len() as u16
+    }
+
+    /// The name of something that one server may do.
+    ///
+    /// # Panics
+    /// If it is nothing that a search lets happen.
+    #[must_use]
+    pub fn name(&self, world: &World, place: usize, step: &Step) -> u16 {
+        let id = self.ids[place];
+        let peer = |id: ServerId| self.ids.iter().position(|other| *other == id);
+        let kind = |link: LinkId, other: usize| {
+            let found = world.pair(id, self.ids[other]);
+            let (count, from) = (link.0 / 10_000, link.0 / 100 % 100);
+            let named = found.link(link).is_some_and(|link| u64::from(link.ends[0].0) == from);
+            if named && count < 2 {
+                u16::from(from == u64::from(id.0)) * 2 + count as u16
+            } else {
+                // Not named by a search: by its place, which does for a single state.
+                let place = found.links.iter().position(|(other, _)| *other == link);
+                place.map_or(0, |place| place as u16 % LINKS)
+            }
+        };
+        let bounded = |luck: u64, most: u16| {
+            assert!(luck < u64::from(most), "a search has no name for {step}");
+            luck as u16
+        };
+        #[expect(clippy::wildcard_enum_match_arm, reason = "only what searches let happen")]
+        let code = match step {
+            Step::Disk { .. } => DISK,
+            Step::Reload { .. } => RELOAD,
+            Step::Timeout { timer, .. } => TIMEOUT + *timer as u16,
+            Step::Restart { .. } => RESTART,
+            Step::Write { .. } => WRITE,
+            Step::Crash { luck, .. } => CRASH + bounded(*luck, POWER - CRASH),
+            Step::PowerLoss { luck, .. } => POWER + bounded(*luck, PEERS - POWER),
+            Step::Deliver { link, from, .. } => {
+                let from = peer(*from).expect("a server of this world");
+                PEERS + LINKS * from as u16 + kind(*link, from)
+            }
+            Step::Closed { link, .. } => {
+                let ends = world.link(*link).expect("it is there").ends;
+                let other = if ends[0] == id { ends[1] } else { ends[0] };
+                let other = peer(other).expect("a server of this world");
+                PEERS + LINKS * other as u16 + kind(*link, other)
+            }
+            Step::Vote { from, .. } => self.votes_of(peer(*from).expect("a server of this world")),
+            Step::Break { link } => {
+                let ends = world.link(*link).expect("it is there").ends;
+                let other = if ends[0] == id { ends[1] } else { ends[0] };
+                let other = peer(other).expect("a server of this world");
+                self.breaks_of(other) + kind(*link, other)
+            }
+            _ => panic!("a search does not let this happen: {step}"),
+        };
+        self.whole(place, code)
+    }
+
+    /// What is not independent of a step of a server, at this price, with so much left.
+    #[must_use]
+    pub fn touched(&self, place: usize, code: u16, price: Option<Price>, last: bool) -> Bits<W> {
+        let mut touched = self.of[place];
+        let own = code % self.per_server;
+        if own >= self.breaks_of(0) {
+            let other = usize::from((own - self.breaks_of(0)) / LINKS);
+            add(&mut touched, self.of[other]);
+        } else if own >= self.votes_of(0) {
+            add(&mut touched, self.of[usize::from(own - self.votes_of(0))]);
+        }
+        if let Some(price) = price.filter(|_| last) {
+            add(&mut touched, self.priced[price as usize]);
+        }
+        touched
+    }
+
+    /// What is not independent of a step of all these servers.
+    #[must_use]
+    pub fn touched_by(&self, places: impl Iterator<Item = usize>) -> Bits<W> {
+        let mut touched = Bits::default();
+        places.for_each(|place| add(&mut touched, self.of[place]));
+        touched
+    }
+}
+
+fn add<const W: usize>(to: &mut Bits<W>, from: Bits<W>) {
+    for (word, other) in to.words_mut().iter_mut().zip(from.words()) {
+        *word |= other;
+    }
+}

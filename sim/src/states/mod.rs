@@ -1,0 +1,295 @@
+//! All states of an ensemble: the world, and what its watchers know, in a few numbers.
+//!
+//! ```text
+//!   world  = servers, pairs of servers, what may still go wrong      each kept once,
+//!   ledger = what the promises are judged by                         known by number
+//!
+//!   (server, its pairs) ---- World::step, once ----> what each of its steps changes
+//!   (ledger, what was seen) - Checkers, once ------> ledger, or a broken promise
+//! ```
+//!
+//! Nothing here knows the protocol. A state's steps are those that [`World`] offers, and what they
+//! do is what [`World::step`] does; but the same server in the same surroundings does the same,
+//! so that is worked out once and remembered. What is left of a step is to look it up.
+//!
+//! Two steps are independent if they belong to different servers and neither looks at what is
+//! known of others: they touch different members, and the ends of a connection touch different
+//! ends of its lanes. Breaks belong to both ends, elections to all who take part, and steps of
+//! the same price are not independent when there is but one left.
+
+mod codes;
+mod pool;
+mod print;
+mod root;
+mod taken;
+mod trace;
+mod worker;
+
+use std::sync::Arc;
+
+use zoolab_core::ServerId;
+
+use self::codes::Codes;
+use self::pool::Pool;
+pub use self::root::Root;
+pub use self::print::{Names, print};
+use self::taken::Taken;
+pub use self::worker::{Coverage, Worker};
+use crate::checker::Checkers;
+use crate::search::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict};
+use crate::seen::Seen;
+use crate::step::Instant;
+use crate::world::host::Host;
+use crate::world::pair::Pair;
+use crate::world::{Bounds, Budget, Outcome, World};
+
+/// Where a search begins, and everything met on the way. `K` numbers make a state; `W` words name
+/// all steps.
+#[derive(Debug)]
+pub struct Ensemble<const K: usize, const W: usize> {
+    root: World,
+    checkers: Checkers,
+    bounds: Bounds,
+    ids: Vec<ServerId>,
+    codes: Codes<W>,
+    /// Ways of naming the servers, the own names first.
+    names: Vec<Names>,
+    hosts: Vec<Pool<Host>>,
+    pairs: Vec<Pool<Pair>>,
+    ledgers: Pool<Checkers>,
+    seen: Pool<Vec<Seen>>,
+    identity: String,
+}
+
+/// Steps that need not be taken, and those of them that look at what is known of others.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Asleep<const W: usize> {
+    all: Bits<W>,
+    far: Bits<W>,
+}
+
+impl<const W: usize> StepSet for Asleep<W> {
+    const WORDS: usize = 2 * W;
+
+    fn and(self, other: Self) -> Self {
+        Self { all: self.all.and(other.all), far: self.far.and(other.far) }
+    }
+
+    fn write(self, words: &mut [u64]) {
+        let (all, far) = words.split_at_mut(W);
+        self.all.write(all);
+        self.far.write(far);
+    }
+
+    fn read(words: &[u64]) -> Self {
+        let (all, far) = words.split_at(W);
+        Self { all: Bits::read(all), far: Bits::read(far) }
+    }
+}
+
+/// How many numbers a state of so many servers takes.
+#[must_use]
+pub const fn words_of(servers: usize) -> usize {
+    servers + servers * (servers - 1) / 2 + 2
+}
+
+impl<const K: usize, const W: usize> Ensemble<K, W> {
+    /// Everything that can come of this world, which is in a search already, and of what is known
+    /// of it.
+    ///
+    /// # Panics
+    /// If `K` does not fit so many servers, or time goes on in this world.
+    #[must_use]
+    pub fn new(root: World, checkers: Checkers) -> Self {
+        let ids = root.servers().to_vec();
+        assert_eq!(words_of(ids.len()), K, "so many numbers make a state");
+        let bounds = root.setting().search.expect("time stands still in a search");
+        let identity = serde_json::to_string(root.setting()).expect("a setting can be written");
+        Self {
+            codes: Codes::new(&ids),
+            names: vec![Names::own()],
+            hosts: ids.iter().map(|_| Pool::default()).collect(),
+            pairs: (0..root.pairs_len()).map(|_| Pool::default()).collect(),
+            ledgers: Pool::default(),
+            seen: Pool::default(),
+            identity,
+            root,
+            checkers,
+            bounds,
+            ids,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// How many different servers, pairs of servers, ledgers and sights were met.
+    #[must_use]
+    pub fn sizes(&self) -> String {
+        let all = |pools: Vec<usize>| pools.iter().sum::<usize>();
+        let hosts = all(self.hosts.iter().map(Pool::len).collect());
+        let pairs = all(self.pairs.iter().map(Pool::len).collect());
+        let (ledgers, seen) = (self.ledgers.len(), self.seen.len());
+        format!("{hosts} servers, {pairs} pairs, {ledgers} ledgers, {seen} sights")
+    }
+
+    const LEDGER: usize = K - 2;
+    const BUDGET: usize = K - 1;
+
+    /// The fingerprints of something at a place, under each way of naming.
+    fn prints(&self, place: usize, value: &impl std::hash::Hash) -> Box<[u128]> {
+        self.names.iter().map(|names| print(place, value, *names)).collect()
+    }
+
+    fn put_host(&self, place: usize, host: &Arc<Host>) -> u32 {
+        self.hosts[place].put(host, self.prints(place, &**host))
+    }
+
+    fn put_pair(&self, place: usize, pair: &Arc<Pair>) -> u32 {
+        self.pairs[place].put(pair, self.prints(self.len() + place, &**pair))
+    }
+
+    fn put_ledger(&self, ledger: &Arc<Checkers>) -> u32 {
+        self.ledgers.put(ledger, self.prints(Self::LEDGER, &**ledger))
+    }
+
+    /// The fingerprint of what is left to go wrong.
+    fn budget_print(budget: u32) -> u128 {
+        crate::search::print_of([u64::from(budget), u64::MAX])
+    }
+
+    /// The world of a state.
+    fn world(&self, state: &[u32; K]) -> World {
+        let mut world = self.root.clone();
+        for place in 0..self.len() {
+            world.put_host(place, self.hosts[place].get(state[place]));
+        }
+        for place in 0..self.pairs.len() {
+            world.put_pair(place, self.pairs[place].get(state[self.len() + place]));
+        }
+        world.put_budget(unpack(state[Self::BUDGET]));
+        world
+    }
+
+    /// What comes of steps of a world, of which all members are known by number.
+    fn take(&self, world: &World, steps: &[(u16, crate::step::Step)]) -> Vec<Taken> {
+        steps
+            .iter()
+            .map(|(code, step)| {
+                let price = world.price(step);
+                let mut after = world.clone();
+                let mut outcome = Outcome::default();
+                let performed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    after.step(Instant(0), step, &mut outcome);
+                }));
+                let panics = performed.is_err();
+                if panics {
+                    after = world.clone();
+                    outcome.seen.clear();
+                }
+                let (mut changes, mut deltas) = (Vec::new(), vec![0_u128; self.names.len()]);
+                let mut change = |place: usize, old: Box<[u128]>, id: u32, new: Box<[u128]>| {
+                    changes.push((place as u8, id));
+                    for (delta, (old, new)) in deltas.iter_mut().zip(old.iter().zip(&new)) {
+                        *delta = delta.wrapping_add(*new).wrapping_sub(*old);
+                    }
+                };
+                for place in 0..self.len() {
+                    let (old, new) = (world.host_at(place), after.host_at(place));
+                    if !Arc::ptr_eq(old, new) {
+                        let (old, id) = (self.prints(place, &**old), self.put_host(place, new));
+                        change(place, old, id, self.hosts[place].prints(id));
+                    }
+                }
+                for place in 0..self.pairs.len() {
+                    let (old, new) = (world.pair_at(place), after.pair_at(place));
+                    if !Arc::ptr_eq(old, new) {
+                        let whole = self.len() + place;
+                        let (old, id) = (self.prints(whole, &**old), self.put_pair(place, new));
+                        change(whole, old, id, self.pairs[place].prints(id));
+                    }
+                }
+                let seen = &outcome.seen;
+                let far = seen.iter().any(taken::looks_far);
+                let reached = taken::reached(seen);
+                let seen = (!seen.is_empty()).then(|| {
+                    let seen = Arc::new(std::mem::take(&mut outcome.seen));
+                    self.seen.put(&seen, Box::new([print(K, &*seen, Names::own())]))
+                });
+                let (deltas, kind) = (deltas.into(), taken::kind(step));
+                Taken { code: *code, price, changes, seen, far, deltas, reached, kind, panics }
+            })
+            .collect()
+    }
+}
+
+/// What is left to go wrong, as one number.
+const fn pack(budget: Budget) -> u32 {
+    let Budget { crashes, power_losses, breaks, timeouts, writes } = budget;
+    (crashes as u32 & 63)
+        | (power_losses as u32 & 63) << 6
+        | (breaks as u32 & 63) << 12
+        | (timeouts as u32 & 63) << 18
+        | (writes as u32 & 63) << 24
+}
+
+const fn unpack(budget: u32) -> Budget {
+    Budget {
+        crashes: (budget & 63) as u8,
+        power_losses: (budget >> 6 & 63) as u8,
+        breaks: (budget >> 12 & 63) as u8,
+        timeouts: (budget >> 18 & 63) as u8,
+        writes: (budget >> 24 & 63) as u8,
+    }
+}
+
+impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
+    type State = [u32; K];
+    type Steps = Asleep<W>;
+    type Worker = Worker<K>;
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn worker(&self) -> Worker<K> {
+        Worker::new(self.names.len())
+    }
+
+    fn initial(&self, worker: &mut Worker<K>) -> Arrival<Self> {
+        let mut state = [0; K];
+        for (place, slot) in state.iter_mut().enumerate().take(self.len()) {
+            *slot = self.put_host(place, self.root.host_at(place));
+        }
+        for place in 0..self.pairs.len() {
+            state[self.len() + place] = self.put_pair(place, self.root.pair_at(place));
+        }
+        state[Self::LEDGER] = self.put_ledger(&Arc::new(self.checkers.clone()));
+        state[Self::BUDGET] = pack(*self.root.budget());
+        let print = worker.print(self, &state)[0];
+        let goal = worker.is_well(self, &state);
+        let (asleep, verdict) = (Asleep::default(), Verdict::Fine);
+        Arrival { step: 0, print, state, asleep, verdict, goal }
+    }
+
+    fn expand(
+        &self,
+        worker: &mut Worker<K>,
+        state: &[u32; K],
+        awake: &Awake<Asleep<W>>,
+        out: &mut Vec<Arrival<Self>>,
+    ) -> Expansion {
+        let mut expanding = worker::Expanding::begin(self, worker, state, awake, out);
+        for place in 0..self.len() {
+            expanding.alone(place);
+        }
+        expanding.together();
+        Expansion { enabled: expanding.enabled() }
+    }
+
+    fn fair(&self, worker: &mut Worker<K>, state: &[u32; K], step: u16) -> Option<u32> {
+        let taken = worker.taken(self, state, step)?;
+        taken.price.is_none().then_some(u32::from(step))
+    }
+}

@@ -1,0 +1,441 @@
+//! What one thread keeps to itself: what it has worked out, and what it has counted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use zoolab_core::{Server, ServerId, Zxid};
+
+use super::taken::{COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
+use super::{Asleep, Ensemble, pack, unpack};
+use crate::search::{Arrival, Awake, Verdict};
+use crate::world::{Budget, Price};
+
+/// More than this is forgotten, and worked out again when needed.
+const LOCALS_MOST: usize = 400_000;
+const JUDGED_MOST: usize = 6_000_000;
+const TOGETHER_MOST: usize = 200_000;
+
+/// A broken promise, where a ledger would be.
+const BROKEN: u32 = u32::MAX;
+
+/// What a server is, as far as others care.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    up: bool,
+    leads: bool,
+    serves: bool,
+    settled: bool,
+    following: Option<ServerId>,
+    last: Zxid,
+    /// Whether it may take part in a step with others.
+    joins: bool,
+}
+
+/// Which steps were taken, and where they led.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Coverage {
+    /// By kind of step, and by what had gone wrong before: nothing, or each kind of fault.
+    pub pairs: BTreeMap<(&'static str, &'static str), u64>,
+    /// Places worth reaching, and how often a step reached them.
+    pub reached: BTreeMap<&'static str, u64>,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Worker<const K: usize> {
+    namings: usize,
+    /// By place and number.
+    prints: Vec<Vec<u128>>,
+    facts: Vec<Vec<Option<Facts>>>,
+    /// By server, and what it and what surrounds it are.
+    locals: HashMap<[u32; 8], Arc<Vec<Taken>>>,
+    together: HashMap<[u32; K], Arc<Vec<Taken>>>,
+    judged: HashMap<(u32, u32), u32>,
+    pairs: [[u64; 6]; KINDS.len()],
+    reached: [u64; 32],
+}
+
+impl<const K: usize> Worker<K> {
+    pub(super) fn new(namings: usize) -> Self {
+        Self {
+            namings,
+            prints: vec![Vec::new(); K],
+            facts: vec![Vec::new(); K],
+            locals: HashMap::new(),
+            together: HashMap::new(),
+            judged: HashMap::new(),
+            pairs: [[0; 6]; KINDS.len()],
+            reached: [0; 32],
+        }
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn coverage(&self) -> Coverage {
+        const FAULTS: [&str; 6] = ["nothing", "crash", "power-loss", "break", "timeout", "write"];
+        let mut coverage = Coverage::default();
+        for (kind, counts) in KINDS.iter().zip(&self.pairs) {
+            for (fault, count) in FAULTS.iter().zip(counts).filter(|(_, count)| **count > 0) {
+                coverage.pairs.insert((kind, fault), *count);
+            }
+        }
+        let names = REACHED.iter().map(|(_, name)| *name);
+        let mut count = |name: &'static str, bit: usize| {
+            if self.reached[bit] > 0 {
+                coverage.reached.insert(name, self.reached[bit]);
+            }
+        };
+        names.enumerate().for_each(|(bit, name)| count(name, bit));
+        count("epoch begun", ESTABLISHED.trailing_zeros() as usize);
+        count("commit", COMMITTED.trailing_zeros() as usize);
+        coverage
+    }
+
+    /// The fingerprints of a state, under each way of naming.
+    pub(super) fn print<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        state: &[u32; K],
+    ) -> Vec<u128> {
+        let budget = Ensemble::<K, W>::budget_print(state[K - 1]);
+        let mut sums = vec![budget; self.namings];
+        for (place, id) in state.iter().enumerate().take(K - 1) {
+            for (naming, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.wrapping_add(self.print_of(space, place, *id, naming));
+            }
+        }
+        sums
+    }
+
+    fn print_of<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        id: u32,
+        naming: usize,
+    ) -> u128 {
+        let at = id as usize * self.namings;
+        let known = self.prints[place].get(at + naming).copied().unwrap_or(0);
+        if known != 0 {
+            return known;
+        }
+        let servers = space.len();
+        let prints = if place < servers {
+            space.hosts[place].prints(id)
+        } else if place < K - 2 {
+            space.pairs[place - servers].prints(id)
+        } else {
+            space.ledgers.prints(id)
+        };
+        let all = &mut self.prints[place];
+        if all.len() < at + self.namings {
+            all.resize(at + self.namings, 0);
+        }
+        all[at..at + self.namings].copy_from_slice(&prints);
+        prints[naming]
+    }
+
+    fn facts<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> Facts {
+        let all = &mut self.facts[place];
+        if let Some(Some(facts)) = all.get(id as usize) {
+            return *facts;
+        }
+        let host = space.hosts[place].get(id);
+        let server = host.server.as_ref();
+        let is = |is: fn(&Server) -> bool| server.is_some_and(is);
+        let facts = Facts {
+            up: host.is_awake(),
+            leads: is(Server::is_leading),
+            serves: is(Server::is_serving),
+            settled: server.is_some_and(|server| server.outstanding() == 0),
+            following: server.and_then(Server::following),
+            last: server.map_or(Zxid::NONE, Server::zxid_last),
+            joins: is(Server::is_looking) || !host.dials.is_empty(),
+        };
+        if all.len() <= id as usize {
+            all.resize(id as usize + 1, None);
+        }
+        all[id as usize] = Some(facts);
+        facts
+    }
+
+    /// Whether everybody follows one leader, and has what it has.
+    pub(super) fn is_well<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        state: &[u32; K],
+    ) -> bool {
+        let mut leader = None;
+        for place in 0..space.len() {
+            let facts = self.facts(space, place, state[place]);
+            if !facts.up || !facts.serves {
+                return false;
+            }
+            if facts.leads {
+                leader = Some((space.ids[place], facts));
+            }
+        }
+        let Some((id, of)) = leader.filter(|(_, of)| of.settled) else { return false };
+        (0..space.len()).all(|place| {
+            let facts = self.facts(space, place, state[place]);
+            facts.following == Some(id) && facts.last == of.last
+        })
+    }
+
+    /// What one server may do, and what comes of it.
+    fn local<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        state: &[u32; K],
+        place: usize,
+    ) -> Arc<Vec<Taken>> {
+        let mut key = [0; 8];
+        key[0] = place as u32;
+        key[1] = state[place];
+        let pairs: Vec<usize> = space.root.pairs_of(place).collect();
+        for (slot, pair) in key[2..].iter_mut().zip(&pairs) {
+            *slot = state[space.len() + pair];
+        }
+        if let Some(local) = self.locals.get(&key) {
+            return Arc::clone(local);
+        }
+        let mut world = space.root.clone();
+        world.put_host(place, space.hosts[place].get(state[place]));
+        for pair in pairs {
+            world.put_pair(pair, space.pairs[pair].get(state[space.len() + pair]));
+        }
+        world.put_budget(plenty());
+        let mut steps = Vec::new();
+        world.choices(space.ids[place], &mut steps);
+        let named: Vec<_> =
+            steps.into_iter().map(|step| (space.codes.name(&world, place, &step), step)).collect();
+        let local = Arc::new(space.take(&world, &named));
+        if self.locals.len() >= LOCALS_MOST {
+            self.locals.clear();
+        }
+        self.locals.insert(key, Arc::clone(&local));
+        local
+    }
+
+    /// What several servers may do together, and what comes of it.
+    fn joint<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        state: &[u32; K],
+    ) -> Option<Arc<Vec<Taken>>> {
+        let mut any = false;
+        for place in 0..space.len() {
+            any |= self.facts(space, place, state[place]).joins;
+        }
+        if !any {
+            return None;
+        }
+        let mut key = *state;
+        key[K - 2..].fill(0);
+        if let Some(taken) = self.together.get(&key) {
+            return Some(Arc::clone(taken));
+        }
+        let mut world = space.world(state);
+        world.put_budget(plenty());
+        let mut steps = Vec::new();
+        world.choices_together(&mut steps);
+        let named: Vec<_> = (space.codes.len()..).zip(steps).collect();
+        let taken = Arc::new(space.take(&world, &named));
+        if self.together.len() >= TOGETHER_MOST {
+            self.together.clear();
+        }
+        self.together.insert(key, Arc::clone(&taken));
+        Some(taken)
+    }
+
+    /// What the promises are judged by after this was seen; [`BROKEN`] if one is broken.
+    fn judge<const W: usize>(&mut self, space: &Ensemble<K, W>, ledger: u32, seen: u32) -> u32 {
+        if let Some(next) = self.judged.get(&(ledger, seen)) {
+            return *next;
+        }
+        let mut after = (*space.ledgers.get(ledger)).clone();
+        let next = match after.observe(&space.seen.get(seen)) {
+            Ok(()) => space.put_ledger(&Arc::new(after)),
+            Err(_) => BROKEN,
+        };
+        if self.judged.len() >= JUDGED_MOST {
+            self.judged.clear();
+        }
+        self.judged.insert((ledger, seen), next);
+        next
+    }
+
+    /// The step of a state that has this name.
+    pub(super) fn taken<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        state: &[u32; K],
+        code: u16,
+    ) -> Option<Taken> {
+        for place in 0..space.len() {
+            let local = self.local(space, state, place);
+            if let Some(taken) = local.iter().find(|taken| taken.code == code) {
+                return Some(taken.clone());
+            }
+        }
+        self.joint(space, state)?.iter().find(|taken| taken.code == code).cloned()
+    }
+}
+
+/// More than any search has.
+const fn plenty() -> Budget {
+    Budget { crashes: 63, power_losses: 63, breaks: 63, timeouts: 63, writes: 63 }
+}
+
+/// One state whose steps are being taken.
+pub(super) struct Expanding<'a, const K: usize, const W: usize> {
+    space: &'a Ensemble<K, W>,
+    worker: &'a mut Worker<K>,
+    state: &'a [u32; K],
+    budget: Budget,
+    /// What has gone wrong before, as bits.
+    faults: u8,
+    prints: Vec<u128>,
+    /// Asleep, or taken already.
+    asleep: Asleep<W>,
+    reduce: bool,
+    enabled: u32,
+    out: &'a mut Vec<Arrival<Ensemble<K, W>>>,
+}
+
+impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
+    pub(super) fn begin(
+        space: &'a Ensemble<K, W>,
+        worker: &'a mut Worker<K>,
+        state: &'a [u32; K],
+        awake: &Awake<Asleep<W>>,
+        out: &'a mut Vec<Arrival<Ensemble<K, W>>>,
+    ) -> Self {
+        let budget = unpack(state[K - 1]);
+        let all = Budget::of(space.bounds);
+        let mut faults = 0;
+        for (bit, (left, all)) in [
+            (budget.crashes, all.crashes),
+            (budget.power_losses, all.power_losses),
+            (budget.breaks, all.breaks),
+            (budget.timeouts, all.timeouts),
+            (budget.writes, all.writes),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            faults |= u8::from(left < all) << bit;
+        }
+        let prints = worker.print(space, state);
+        let Awake { asleep, reduce } = *awake;
+        Self { space, worker, state, budget, faults, prints, asleep, reduce, enabled: 0, out }
+    }
+
+    pub(super) const fn enabled(&self) -> u32 {
+        self.enabled
+    }
+
+    /// Takes the steps of one server.
+    pub(super) fn alone(&mut self, place: usize) {
+        let local = self.worker.local(self.space, self.state, place);
+        for taken in local.iter() {
+            if !self.budget.affords(taken.price) {
+                continue;
+            }
+            self.enabled += 1;
+            if self.reduce && self.asleep.all.has(taken.code) {
+                continue;
+            }
+            let asleep = if self.reduce { self.still_asleep(place, taken) } else { Asleep::default() };
+            self.take(taken, asleep);
+            if self.reduce {
+                self.asleep.all.insert(taken.code);
+                if taken.far {
+                    self.asleep.far.insert(taken.code);
+                }
+            }
+        }
+    }
+
+    /// Takes the steps of several servers at once. Nothing is independent of them.
+    pub(super) fn together(&mut self) {
+        let Some(joint) = self.worker.joint(self.space, self.state) else { return };
+        for taken in joint.iter() {
+            self.enabled += 1;
+            self.take(taken, Asleep::default());
+        }
+    }
+
+    /// What need not be taken after this step either.
+    fn still_asleep(&self, place: usize, taken: &Taken) -> Asleep<W> {
+        if taken.far {
+            return Asleep::default();
+        }
+        let last = match taken.price {
+            None => false,
+            Some(Price::Crash) => self.budget.crashes == 1,
+            Some(Price::PowerLoss) => self.budget.power_losses == 1,
+            Some(Price::Break) => self.budget.breaks == 1,
+            Some(Price::Timeout) => self.budget.timeouts == 1,
+            Some(Price::Write) => self.budget.writes == 1,
+        };
+        let touched = self.space.codes.touched(place, taken.code, taken.price, last);
+        let mut all = self.asleep.all.minus(touched);
+        if taken.seen.is_some() {
+            all = all.minus(self.asleep.far);
+            return Asleep { all, far: Default::default() };
+        }
+        Asleep { all, far: self.asleep.far.minus(touched) }
+    }
+
+    fn take(&mut self, taken: &Taken, asleep: Asleep<W>) {
+        self.count(taken);
+        let mut state = *self.state;
+        for (place, id) in &taken.changes {
+            state[usize::from(*place)] = *id;
+        }
+        let mut budget = self.budget;
+        budget.pay(taken.price);
+        state[K - 1] = pack(budget);
+        let spent = Ensemble::<K, W>::budget_print(state[K - 1])
+            .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
+        let mut verdict = if taken.panics { Verdict::Broken } else { Verdict::Fine };
+        let ledger = self.state[K - 2];
+        if let Some(seen) = taken.seen {
+            match self.worker.judge(self.space, ledger, seen) {
+                BROKEN => verdict = Verdict::Broken,
+                next => state[K - 2] = next,
+            }
+        }
+        let mut print = u128::MAX;
+        for naming in 0..self.prints.len() {
+            let mut sum = self.prints[naming].wrapping_add(taken.deltas[naming]).wrapping_add(spent);
+            if state[K - 2] != ledger {
+                let (old, new) = (
+                    self.worker.print_of(self.space, K - 2, ledger, naming),
+                    self.worker.print_of(self.space, K - 2, state[K - 2], naming),
+                );
+                sum = sum.wrapping_add(new).wrapping_sub(old);
+            }
+            print = print.min(sum);
+        }
+        let goal = self.worker.is_well(self.space, &state);
+        self.out.push(Arrival { step: taken.code, print, state, asleep, verdict, goal });
+    }
+
+    fn count(&mut self, taken: &Taken) {
+        let counts = &mut self.worker.pairs[usize::from(taken.kind)];
+        counts[0] += u64::from(self.faults == 0);
+        let mut faults = self.faults;
+        while faults != 0 {
+            counts[1 + faults.trailing_zeros() as usize] += 1;
+            faults &= faults - 1;
+        }
+        let mut reached = taken.reached;
+        while reached != 0 {
+            self.worker.reached[reached.trailing_zeros() as usize] += 1;
+            reached &= reached - 1;
+        }
+    }
+}
