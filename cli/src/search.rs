@@ -83,14 +83,30 @@ fn search<const K: usize, const W: usize>(space: &Ensemble<K, W>, args: &Args) -
     let mut search = Search::new(space, !args.no_reduce);
     let limits = Limits { depth: args.depth, states: args.states, ..Limits::default() };
     let end = search.run(&limits, args.threads, &mut |progress| {
-        eprint!("\rlayer {} {}/{} states {}   ", progress.layer, progress.layer_expanded, progress.layer_states, progress.figures.distinct);
+        eprint!(
+            "\rlayer {} {}/{} states {}   ",
+            progress.layer,
+            progress.layer_expanded,
+            progress.layer_states,
+            progress.figures.distinct
+        );
         ControlFlow::Continue(())
     });
     eprintln!();
     let took = clock::worked() - start;
     let figures = search.figures();
-    println!("{end}: {} distinct, {} generated, enabled {}, depth {}, ends {}, goals {}, {} bytes/state, {:.2} s cpu, {} /s",
-        figures.distinct, figures.generated, figures.enabled, figures.depth(), figures.ends, figures.goals, figures.bytes_per_state(), took.as_secs_f64(), figures.distinct as f64 / took.as_secs_f64());
+    println!(
+        "{end}: {} distinct, {} generated, enabled {}, depth {}, ends {}, goals {}, {} bytes/state, {:.2} s cpu, {} /s",
+        figures.distinct,
+        figures.generated,
+        figures.enabled,
+        figures.depth(),
+        figures.ends,
+        figures.goals,
+        figures.bytes_per_state(),
+        took.as_secs_f64(),
+        figures.distinct as f64 / took.as_secs_f64()
+    );
     println!("{}", space.sizes());
     for worker in search.workers() {
         println!("{:?}", worker.coverage());

@@ -20,7 +20,7 @@ const LINKS: u16 = 4;
 
 /// Which steps there are, and which of them touch the same things.
 #[derive(Clone, Debug)]
-pub struct Codes<const W: usize> {
+pub(super) struct Codes<const W: usize> {
     ids: Vec<ServerId>,
     per_server: u16,
     /// By server: its own steps, and those of others that touch what is its own.
@@ -35,7 +35,7 @@ impl<const W: usize> Codes<W> {
     /// # Panics
     /// If they are too many.
     #[must_use]
-    pub fn new(ids: &[ServerId]) -> Self {
+    pub(super) fn new(ids: &[ServerId]) -> Self {
         let count = ids.len();
         let per_server = PEERS + (1 + 2 * LINKS) * count as u16;
         assert!(usize::from(per_server) * count <= 64 * W, "too many servers for {W} words");
@@ -94,7 +94,7 @@ impl<const W: usize> Codes<W> {
 
     /// How many there are.
     #[must_use]
-    pub const fn len(&self) -> u16 {
+    pub(super) const fn len(&self) -> u16 {
         self.per_server * self.ids.len() as u16
     }
 
@@ -103,7 +103,7 @@ impl<const W: usize> Codes<W> {
     /// # Panics
     /// If it is nothing that a search lets happen.
     #[must_use]
-    pub fn name(&self, world: &World, place: usize, step: &Step) -> u16 {
+    pub(super) fn name(&self, world: &World, place: usize, step: &Step) -> u16 {
         let id = self.ids[place];
         let peer = |id: ServerId| self.ids.iter().position(|other| *other == id);
         let kind = |link: LinkId, other: usize| {
@@ -155,7 +155,13 @@ impl<const W: usize> Codes<W> {
 
     /// What is not independent of a step of a server, at this price, with so much left.
     #[must_use]
-    pub fn touched(&self, place: usize, code: u16, price: Option<Price>, last: bool) -> Bits<W> {
+    pub(super) fn touched(
+        &self,
+        place: usize,
+        code: u16,
+        price: Option<Price>,
+        last: bool,
+    ) -> Bits<W> {
         let mut touched = self.of[place];
         let own = code % self.per_server;
         if own >= self.breaks_of(0) {

@@ -31,8 +31,8 @@ use zoolab_core::ServerId;
 
 use self::codes::Codes;
 use self::pool::Pool;
-pub use self::root::Root;
 pub use self::print::{Names, print};
+pub use self::root::Root;
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;

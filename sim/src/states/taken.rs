@@ -35,8 +35,22 @@ pub(super) struct Taken {
 
 /// Kinds of steps, for figures.
 pub(super) const KINDS: [&str; 16] = [
-    "deliver", "closed", "dialled", "vote", "disk", "reload", "timeout", "restart", "write", "crash",
-    "power-loss", "break", "elect", "join", "free", "other",
+    "deliver",
+    "closed",
+    "dialled",
+    "vote",
+    "disk",
+    "reload",
+    "timeout",
+    "restart",
+    "write",
+    "crash",
+    "power-loss",
+    "break",
+    "elect",
+    "join",
+    "free",
+    "other",
 ];
 
 /// Of which kind a step is.
@@ -83,9 +97,10 @@ pub(super) const fn kind(step: &Step) -> u8 {
 /// Whether the promises about this look at, or note, what is known of other servers.
 pub(super) fn looks_far(event: &Seen) -> bool {
     match event {
-        Seen::Installed { .. } | Seen::Rotten { .. } | Seen::Truncated { .. } | Seen::Wiped { .. } => {
-            true
-        }
+        Seen::Installed { .. }
+        | Seen::Rotten { .. }
+        | Seen::Truncated { .. }
+        | Seen::Wiped { .. } => true,
         Seen::Note { note, .. } => match note {
             Note::Committed(_)
             | Note::Discovered { .. }

@@ -347,7 +347,8 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             if self.reduce && self.asleep.all.has(taken.code) {
                 continue;
             }
-            let asleep = if self.reduce { self.still_asleep(place, taken) } else { Asleep::default() };
+            let asleep =
+                if self.reduce { self.still_asleep(place, taken) } else { Asleep::default() };
             self.take(taken, asleep);
             if self.reduce {
                 self.asleep.all.insert(taken.code);
@@ -410,7 +411,8 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         }
         let mut print = u128::MAX;
         for naming in 0..self.prints.len() {
-            let mut sum = self.prints[naming].wrapping_add(taken.deltas[naming]).wrapping_add(spent);
+            let mut sum =
+                self.prints[naming].wrapping_add(taken.deltas[naming]).wrapping_add(spent);
             if state[K - 2] != ledger {
                 let (old, new) = (
                     self.worker.print_of(self.space, K - 2, ledger, naming),

@@ -68,25 +68,16 @@ impl Host {
     }
 
     /// Names what the disk was asked for anew, as if nothing had been asked before.
-    pub fn rename_tokens(&mut self) {
+    pub(super) fn rename_tokens(&mut self) {
         let old: Vec<Token> = self.disk.queue().map(|(token, _)| token).collect();
+        let last = Token(old.len() as u64);
         let name = |token: Token| {
             let place = old.iter().position(|other| *other == token);
             Token(place.expect("what is waited for is asked for") as u64 + 1)
         };
         if let Some(server) = &mut self.server {
-            server.rename_tokens(&name, Token(old.len() as u64));
+            server.rename_tokens(&name, last);
         }
         self.disk.rename_tokens();
-    }
-
-    /// The process is gone, and everything it kept in memory.
-    pub fn die(&mut self) {
-        self.server = None;
-        self.timers = [None; Timer::ALL.len()];
-        self.paused = false;
-        self.doom = None;
-        self.reload = false;
-        self.dials.clear();
     }
 }

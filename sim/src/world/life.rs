@@ -1,74 +1,13 @@
-//! Processes start, read their disks and die.
+//! Power is lost, in one place or in many at once.
 
-use std::sync::Arc;
+use zoolab_core::ServerId;
 
-use zoolab_core::{Boot, ConnId, Input, Server, ServerId};
-
-use super::client::Down;
-use super::link::Link;
-use super::{Outcome, Pending, World, note_disk};
+use super::act::Act;
+use super::{Outcome, World};
 use crate::luck::Luck;
-use crate::seen::Seen;
-use crate::step::{ClientId, Keep};
+use crate::step::Keep;
 
 impl World {
-    pub(super) fn reload(&mut self, server: ServerId, outcome: &mut Outcome) {
-        let host = self.host_mut(server);
-        host.reload = false;
-        match host.disk.recover() {
-            Ok(found) => {
-                let saved = Box::new(found.saved);
-                outcome.seen.push(Seen::Reloaded { server, saved: saved.clone() });
-                self.input(server, Input::Reloaded(saved), outcome);
-            }
-            Err(error) => {
-                outcome.seen.push(Seen::Refused { server, why: error });
-                self.die(server, true, outcome);
-            }
-        }
-    }
-
-    pub(super) fn restart(&mut self, server: ServerId, outcome: &mut Outcome) {
-        let now = self.host(server).clock.now(self.now);
-        let (ensemble, settings) = (Arc::clone(&self.ensemble), Arc::clone(&self.settings));
-        let host = self.host_mut(server);
-        let recovered = match host.disk.recover() {
-            Ok(recovered) => recovered,
-            Err(error) => {
-                let why = error;
-                host.refused = Some(why.clone());
-                outcome.seen.push(Seen::Refused { server, why });
-                return;
-            }
-        };
-        host.refused = None;
-        let saved = Box::new(recovered.saved.clone());
-        outcome.seen.push(Seen::Started { server, saved, notes: recovered.notes });
-        let boot = Boot { me: server, steady: now.steady, scatter: 0 };
-        let mut outputs = std::mem::take(&mut outcome.outputs);
-        let member = Server::member(ensemble, settings, boot, recovered.saved, &mut outputs);
-        self.host_mut(server).server = Some(member);
-        self.carry_out(server, now, &mut outputs, outcome);
-        outputs.clear();
-        outcome.outputs = outputs;
-        // Those who took the old process for alive learn now that it is not.
-        for pair in self.pairs.iter_mut().filter(|pair| pair.ends.contains(&server)) {
-            let half = |(_, link): &(_, Link)| {
-                let side = link.side(server);
-                !link.open[side] && link.open[1 - side] && !link.lanes[side].ends
-            };
-            if !pair.links.iter().any(half) {
-                continue;
-            }
-            for (id, link) in Arc::make_mut(pair).links.iter_mut().filter(|link| half(link)) {
-                link.lanes[link.side(server)].ends = true;
-                let to = link.peer(server);
-                outcome.fresh.push(Pending::Message { link: *id, from: server, to });
-            }
-        }
-        self.wake_server(server, outcome);
-    }
-
     pub(super) fn power_loss(
         &mut self,
         servers: &[ServerId],
@@ -76,48 +15,12 @@ impl World {
         keep: Keep,
         outcome: &mut Outcome,
     ) {
+        if let [server] = servers {
+            return self.act(*server, Act::PowerLoss(luck, keep), outcome);
+        }
         let mut luck = Luck::new(luck);
         for server in servers {
-            let seen = &mut outcome.seen;
-            let host = self.host_mut(*server);
-            let mut see = |what| note_disk(*server, what, seen);
-            if host.disk.power_loss(luck.next(), keep, &mut see) {
-                host.rotten = true;
-                outcome.seen.push(Seen::Rotten { server: *server });
-            }
-            if self.host(*server).server.is_some() {
-                self.die(*server, false, outcome);
-            }
-            outcome.seen.push(Seen::Crashed { server: *server, power: true });
-        }
-    }
-
-    /// A process is gone. Its peers are told by its kernel, if there still is one.
-    pub(super) fn die(&mut self, server: ServerId, tell: bool, outcome: &mut Outcome) {
-        self.host_mut(server).die();
-        for pair in self.pairs.iter_mut().filter(|pair| pair.ends.contains(&server)) {
-            let open = |(_, link): &(_, Link)| link.open[link.side(server)];
-            if !pair.links.iter().any(open) {
-                continue;
-            }
-            let pair = Arc::make_mut(pair);
-            for (id, link) in pair.links.iter_mut().filter(|link| open(link)) {
-                link.close(server, tell);
-                let to = link.peer(server);
-                if tell && link.open[link.side(to)] {
-                    outcome.fresh.push(Pending::Message { link: *id, from: server, to });
-                }
-            }
-            pair.links.retain(|(_, link)| !link.is_over());
-        }
-        let conns: Vec<(ConnId, ClientId)> =
-            self.conns.iter().map(|(conn, client)| (*conn, *client)).collect();
-        for (conn, client) in conns {
-            let there = self.client(client).conn.as_ref();
-            if there.is_some_and(|there| there.id == conn && there.server == server) {
-                self.conns.remove(&conn);
-                self.tell_client(client, Down::End, outcome);
-            }
+            self.act(*server, Act::PowerLoss(luck.next(), keep), outcome);
         }
     }
 }

@@ -8,6 +8,7 @@
 //! decides is in the step. What a step leaves to be done comes out as [`Pending`], so that
 //! whoever picks the next step need not list everything each time.
 
+pub mod act;
 pub mod bytes;
 pub mod client;
 pub mod clock;
@@ -15,9 +16,9 @@ pub mod disk;
 pub mod host;
 mod life;
 pub mod link;
+mod members;
 mod outputs;
 pub mod pair;
-mod members;
 mod possible;
 pub mod records;
 mod search;
@@ -27,12 +28,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use zoolab_core::storage::Rules;
-use zoolab_core::{
-    ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer, Token,
-};
+use zoolab_core::{ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer};
 
+use self::act::{Act, shows};
 use self::client::Client;
-use self::disk::{DiskSeen, Finish};
+use self::disk::DiskSeen;
 use self::host::Host;
 use self::link::Link;
 use self::pair::Pair;
@@ -94,6 +94,7 @@ pub struct Outcome {
     /// For whoever picks the next step.
     pub fresh: Vec<Pending>,
     outputs: Vec<zoolab_core::Output>,
+    effects: Vec<act::Effect>,
 }
 
 /// See the [module](self).
@@ -309,9 +310,6 @@ impl World {
             self.budget.pay(price);
         }
         self.happen(step, outcome);
-        if let Some(bounds) = self.setting.search {
-            self.settle(bounds, outcome);
-        }
     }
 
     fn happen(&mut self, step: &Step, outcome: &mut Outcome) {
@@ -326,16 +324,12 @@ impl World {
                 let way = pair.way(*from);
                 pair.votes[way] = None;
             }
-            Step::Disk { server, token } => self.disk_done(*server, *token, outcome),
+            Step::Disk { server, token } => self.act(*server, Act::Disk(*token), outcome),
             Step::DiskFails { server, token, luck } => {
-                self.host_mut(*server).disk.fail(*luck);
-                self.input(*server, Input::PersistFailed(*token), outcome);
+                self.act(*server, Act::DiskFails(*token, *luck), outcome);
             }
-            Step::Reload { server } => self.reload(*server, outcome),
-            Step::Timeout { server, timer } => {
-                self.host_mut(*server).timers[*timer as usize] = None;
-                self.input(*server, Input::Timeout(*timer), outcome);
-            }
+            Step::Reload { server } => self.act(*server, Act::Reload, outcome),
+            Step::Timeout { server, timer } => self.act(*server, Act::Timeout(*timer), outcome),
             Step::Dial { client, server } => self.dial(*client, *server, outcome),
             Step::Ask { client } => self.asked(*client, outcome),
             Step::Answer { client } => self.answer(*client, outcome),
@@ -372,18 +366,12 @@ impl World {
                 let way = pair.way(*from);
                 pair.slow_us[way] = *us;
             }
-            Step::Crash { server, luck } => {
-                let seen = &mut outcome.seen;
-                let disk = &mut self.host_mut(*server).disk;
-                disk.crash(*luck, &mut |what| note_disk(*server, what, seen));
-                self.die(*server, true, outcome);
-                outcome.seen.push(Seen::Crashed { server: *server, power: false });
-            }
+            Step::Crash { server, luck } => self.act(*server, Act::Crash(*luck), outcome),
             Step::Doom { server, outputs } => self.host_mut(*server).doom = Some(*outputs),
             Step::PowerLoss { servers, luck, keep } => {
                 self.power_loss(servers, *luck, *keep, outcome);
             }
-            Step::Restart { server } => self.restart(*server, outcome),
+            Step::Restart { server } => self.act(*server, Act::Restart, outcome),
             Step::SlowDisk { server, us } => self.host_mut(*server).disk_slow_us = *us,
             Step::Rot { server, luck } => {
                 let host = self.host_mut(*server);
@@ -417,7 +405,7 @@ impl World {
                 self.host_mut(*server).clock.drift(now, *ppm);
                 self.wake_server(*server, outcome);
             }
-            Step::Free(bounds) => self.free(*bounds),
+            Step::Free(bounds) => self.free(*bounds, outcome),
             Step::Elect { leader, followers } => self.elect(*leader, followers, outcome),
             Step::Join { leader, server } => self.join(*leader, *server, outcome),
             Step::Write { server, value } => self.write(*server, *value, outcome),
@@ -426,20 +414,11 @@ impl World {
 
     /// Hands a server an input and does what it wants done.
     fn input(&mut self, server: ServerId, input: Input, outcome: &mut Outcome) {
-        let now = self.host(server).clock.now(self.now);
-        let mut outputs = std::mem::take(&mut outcome.outputs);
-        if let Some(process) = &mut self.host_mut(server).server {
-            process.step(now, input, &mut outputs);
-        }
-        self.carry_out(server, now, &mut outputs, outcome);
-        outputs.clear();
-        outcome.outputs = outputs;
+        self.act(server, Act::Input(input), outcome);
     }
 
     fn deliver(&mut self, link: LinkId, from: ServerId, to: ServerId, outcome: &mut Outcome) {
-        let found = self.pair_mut(from, to).link_mut(link);
-        let lane = found.expect("a connection of this world").inbound_mut(to);
-        let message = lane.messages.pop_front().expect("a message on its way");
+        let message = self.pair_mut(from, to).receive(link, to);
         if shows(&message) {
             outcome.seen.push(Seen::Delivered { from, to, message: message.clone() });
         }
@@ -448,33 +427,16 @@ impl World {
 
     fn closed(&mut self, link: LinkId, at: ServerId, outcome: &mut Outcome) {
         let peer = self.peer(at, link).expect("a connection of this world");
-        self.close_link(link, at, peer, false);
+        self.pair_mut(at, peer).close(link, at, false);
         self.input(at, Input::Unlinked { link: Some(link), peer }, outcome);
-    }
-
-    /// One end closes a connection, or its process dies. True if the other end has to be told.
-    fn close_link(&mut self, link: LinkId, at: ServerId, peer: ServerId, tell: bool) -> bool {
-        let pair = self.pair_mut(at, peer);
-        let Some(found) = pair.link_mut(link) else { return false };
-        found.close(at, tell);
-        let over = found.is_over();
-        if over {
-            pair.links.retain(|(id, _)| *id != link);
-        }
-        tell && !over
     }
 
     fn break_link(&mut self, link: LinkId, outcome: &mut Outcome) {
         let ends = self.link(link).map(|found| found.ends);
         let Some([one, other]) = ends else { return };
-        let Some(found) = self.pair_mut(one, other).link_mut(link) else { return };
-        for side in 0..2 {
-            found.lanes[1 - side].messages.clear();
-            if found.open[side] {
-                found.lanes[1 - side].ends = true;
-                let (from, to) = (found.ends[1 - side], found.ends[side]);
-                outcome.fresh.push(Pending::Message { link, from, to });
-            }
+        for to in self.pair_mut(one, other).break_link(link) {
+            let from = if to == one { other } else { one };
+            outcome.fresh.push(Pending::Message { link, from, to });
         }
     }
 
@@ -506,20 +468,6 @@ impl World {
         }
     }
 
-    fn disk_done(&mut self, server: ServerId, token: Token, outcome: &mut Outcome) {
-        let seen = &mut outcome.seen;
-        let host = self.host_mut(server);
-        let done = host.disk.finish(token, &mut |what| note_disk(server, what, seen));
-        if host.disk.pending().is_some() {
-            outcome.fresh.push(Pending::Disk(server));
-        }
-        let input = match done {
-            Finish::Done => Input::Persisted(token),
-            Finish::Refused => Input::PersistFailed(token),
-        };
-        self.input(server, input, outcome);
-    }
-
     /// What waited for a server may happen again.
     fn wake_server(&mut self, server: ServerId, outcome: &mut Outcome) {
         self.wake(
@@ -546,12 +494,6 @@ impl World {
     pub fn clock(&self, server: ServerId) -> Now {
         self.host(server).clock.now(self.now)
     }
-}
-
-/// Whether a message is shown to those who watch.
-const fn shows(message: &zoolab_core::zab::Message) -> bool {
-    use zoolab_core::zab::Message;
-    !matches!(message, Message::Ping { .. } | Message::Pong { .. } | Message::SnapPart { .. })
 }
 
 fn note_disk(server: ServerId, what: DiskSeen, seen: &mut Vec<Seen>) {

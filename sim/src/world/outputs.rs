@@ -1,120 +1,69 @@
-//! Doing what a server wants done.
+//! What a machine does for others reaches them.
 
-use zoolab_core::storage::Saved;
-use zoolab_core::{Millis, Now, Output, ServerId, Timer};
+use zoolab_core::{LinkId, ServerId};
 
+use super::act::{Act, Effect, Ground, shows};
 use super::client::Down;
-use super::{Outcome, Pending, World, note_disk, shows};
+use super::pair::Pair;
+use super::{Outcome, Pending, World};
 use crate::seen::Seen;
 
 impl World {
-    /// Carries outputs out, one after the other; a doomed process dies on the way.
-    pub(super) fn carry_out(
-        &mut self,
-        server: ServerId,
-        now: Now,
-        outputs: &mut Vec<Output>,
-        outcome: &mut Outcome,
-    ) {
-        let doom = self.host(server).doom;
-        let last = doom.map_or(outputs.len(), |doom| usize::from(doom).min(outputs.len()));
-        for output in outputs.drain(..).take(last) {
-            self.carry_out_one(server, now, output, outcome);
+    /// Has a machine do something, and spreads what comes of it.
+    pub(super) fn act(&mut self, server: ServerId, act: Act, outcome: &mut Outcome) {
+        let place = self.place(server).expect("a server of this world");
+        let Self { setting, ensemble, settings, hosts, now, .. } = self;
+        let ground = Ground { setting, ensemble, settings, me: server, at: *now };
+        let mut effects = std::mem::take(&mut outcome.effects);
+        let host = std::sync::Arc::make_mut(&mut hosts[place]);
+        host.act(&ground, act, &mut outcome.outputs, &mut effects);
+        for effect in effects.drain(..) {
+            self.spread(server, effect, outcome);
         }
-        if let Some(doom) = doom {
-            let seen = &mut outcome.seen;
-            let disk = &mut self.host_mut(server).disk;
-            disk.crash(u64::from(doom), &mut |what| note_disk(server, what, seen));
-            self.die(server, true, outcome);
-            outcome.seen.push(Seen::Crashed { server, power: false });
-        }
+        outcome.effects = effects;
     }
 
-    fn carry_out_one(&mut self, server: ServerId, now: Now, output: Output, outcome: &mut Outcome) {
-        match output {
-            Output::Arm { timer, ticks } => {
-                let tick_ms = i64::from(self.settings.tick_ms);
-                let here = now.steady.0.div_euclid(tick_ms);
-                let due = Millis((here + i64::from(ticks.0)) * tick_ms);
-                self.arm(server, timer, due, outcome);
-            }
-            Output::Wake { timer, ms } => {
-                self.arm(server, timer, Millis(now.steady.0 + i64::from(ms)), outcome);
-            }
-            Output::Disarm { timer } => self.host_mut(server).timers[timer as usize] = None,
-            Output::Close { conn } => {
-                if let Some(client) = self.conns.remove(&conn) {
-                    self.tell_client(client, Down::End, outcome);
+    fn spread(&mut self, server: ServerId, effect: Effect, outcome: &mut Outcome) {
+        match effect {
+            Effect::Client(conn, down) => {
+                let client = match down {
+                    Down::End => self.conns.remove(&conn),
+                    Down::Connected(_) | Down::Event(_) | Down::Reply(_) => {
+                        self.conns.get(&conn).copied()
+                    }
+                };
+                if let Some(client) = client {
+                    self.tell_client(client, down, outcome);
                 }
             }
-            Output::Connected { conn, response } => {
-                if let Some(client) = self.conns.get(&conn).copied() {
-                    self.tell_client(client, Down::Connected(response), outcome);
-                }
-            }
-            Output::Notify { conn, event } => {
-                if let Some(client) = self.conns.get(&conn).copied() {
-                    self.tell_client(client, Down::Event(event), outcome);
-                }
-            }
-            Output::Reply { conn, reply } => {
-                if let Some(client) = self.conns.get(&conn).copied() {
-                    self.tell_client(client, Down::Reply(reply), outcome);
-                }
-            }
-            Output::Dial { to } => {
-                if self.host_mut(server).dials.insert(to) {
-                    outcome.fresh.push(Pending::Dialled { from: server, to });
-                }
-            }
-            Output::Halt { .. } => {
-                let seen = &mut outcome.seen;
-                let disk = &mut self.host_mut(server).disk;
-                disk.crash(0, &mut |what| note_disk(server, what, seen));
-                self.die(server, true, outcome);
-                outcome.seen.push(Seen::Halted { server });
-            }
-            Output::HangUp { link } => {
+            Effect::Died { tell } => self.died(server, tell, outcome),
+            Effect::Fresh(pending) => outcome.fresh.push(pending),
+            Effect::HangUp(link) => {
                 if let Some(peer) = self.peer(server, link)
-                    && self.close_link(link, server, peer, true)
+                    && self.pair_mut(server, peer).close(link, server, true)
                 {
                     outcome.fresh.push(Pending::Message { link, from: server, to: peer });
                 }
             }
-            Output::Note(note) => outcome.seen.push(Seen::Note { server, note }),
-            Output::Persist { token, persist } => {
-                let seen = &mut outcome.seen;
-                let disk = &mut self.host_mut(server).disk;
-                let before = disk.pending();
-                disk.ask(token, persist, &mut |what| note_disk(server, what, seen));
-                if disk.pending().is_some() && before.is_none() {
-                    outcome.fresh.push(Pending::Disk(server));
-                }
+            Effect::Risen => {
+                self.each_pair(server, |pair, tell| pair.risen(server, tell), outcome);
+                self.wake_server(server, outcome);
             }
-            Output::Reload => {
-                self.host_mut(server).reload = true;
-                outcome.fresh.push(Pending::Reload(server));
-            }
-            Output::Send { link, message } => {
+            Effect::Seen(seen) => outcome.seen.push(seen),
+            Effect::Send(link, message) => {
                 let Some(to) = self.peer(server, link) else { return };
-                let Some(found) = self.pair_mut(server, to).link_mut(link) else { return };
-                let side = found.side(server);
-                if !found.open[side] || found.lanes[side].ends {
+                let shown = shows(&message).then(|| message.clone());
+                let Some(arrives) = self.pair_mut(server, to).send(link, server, message) else {
                     return;
-                }
-                let arrives = found.open[1 - side];
-                if shows(&message) {
-                    let message = message.clone();
+                };
+                if let Some(message) = shown {
                     outcome.seen.push(Seen::Sent { from: server, to, message });
                 }
-                // Nothing gets to an end that is closed; whoever sends does not know.
                 if arrives {
-                    let found = self.pair_mut(server, to).link_mut(link).expect("it was there");
-                    found.lanes[side].messages.push_back(message);
                     outcome.fresh.push(Pending::Message { link, from: server, to });
                 }
             }
-            Output::Tell { to, notification } => {
+            Effect::Tell(to, notification) => {
                 let coarse = self.setting.search.is_some_and(|bounds| bounds.coarse);
                 if self.pair_place(server, to).is_some() && !coarse {
                     let pair = self.pair_mut(server, to);
@@ -127,28 +76,35 @@ impl World {
         }
     }
 
-    /// Sets a timer. Whoever schedules is told only if it could come earlier than it knows.
-    fn arm(&mut self, server: ServerId, timer: Timer, due: Millis, outcome: &mut Outcome) {
-        if self.setting.search.is_some() {
-            // Time stands still: what is armed is due.
-            if self.waits_for(timer) {
-                self.host_mut(server).timers[timer as usize] = Some(Millis(0));
+    /// A process is gone. Its peers are told by its kernel, if there still is one.
+    fn died(&mut self, server: ServerId, tell: bool, outcome: &mut Outcome) {
+        self.each_pair(server, |pair, note| pair.died(server, tell, note), outcome);
+        let conns: Vec<_> = self.conns.iter().map(|(conn, client)| (*conn, *client)).collect();
+        for (conn, client) in conns {
+            let there = self.client(client).conn.as_ref();
+            if there.is_some_and(|there| there.id == conn && there.server == server) {
+                self.conns.remove(&conn);
+                self.tell_client(client, Down::End, outcome);
             }
-            return;
-        }
-        let slot = &mut self.host_mut(server).timers[timer as usize];
-        let before = slot.replace(due);
-        if before.is_none_or(|before| due < before) {
-            outcome.fresh.push(Pending::Timer { server, timer });
         }
     }
 
-    /// What a server's disk would give back now, if its process died.
-    ///
-    /// # Errors
-    /// Says why it could not be believed.
-    pub fn would_recover(&self, server: ServerId) -> Result<Saved, String> {
-        let mut disk = self.host(server).disk.clone();
-        disk.recover().map(|found| found.saved)
+    /// Does something with what is between a server and each other one. It is told of the ends of
+    /// connections that are left to be noticed.
+    fn each_pair(
+        &mut self,
+        server: ServerId,
+        act: impl Fn(&mut Pair, &mut dyn FnMut(LinkId)),
+        outcome: &mut Outcome,
+    ) {
+        let with = |pair: &&mut std::sync::Arc<Pair>| {
+            pair.ends.contains(&server) && !pair.links.is_empty()
+        };
+        for pair in self.pairs.iter_mut().filter(with) {
+            let to = pair.ends[1 - pair.way(server)];
+            act(std::sync::Arc::make_mut(pair), &mut |link| {
+                outcome.fresh.push(Pending::Message { link, from: server, to });
+            });
+        }
     }
 }

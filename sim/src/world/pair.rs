@@ -1,6 +1,7 @@
 //! Everything between two servers: connections, the newest votes on their way, cuts.
 
 use zoolab_core::election::Notification;
+use zoolab_core::zab::Message;
 use zoolab_core::{LinkId, ServerId};
 
 use super::link::Link;
@@ -37,6 +38,79 @@ impl Pair {
     #[must_use]
     pub fn link(&self, id: LinkId) -> Option<&Link> {
         self.links.iter().find(|(other, _)| *other == id).map(|(_, link)| link)
+    }
+
+    /// Hands a message to a connection. None if its sender's end is not open; else whether it
+    /// will arrive: nothing gets to an end that is closed, and whoever sends does not know.
+    pub fn send(&mut self, link: LinkId, from: ServerId, message: Message) -> Option<bool> {
+        let found = self.link_mut(link)?;
+        let side = found.side(from);
+        if !found.open[side] || found.lanes[side].ends {
+            return None;
+        }
+        let arrives = found.open[1 - side];
+        if arrives {
+            found.lanes[side].messages.push_back(message);
+        }
+        Some(arrives)
+    }
+
+    /// Takes the next message out of a connection.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn receive(&mut self, link: LinkId, to: ServerId) -> Message {
+        let found = self.link_mut(link).expect("a connection between the two");
+        found.inbound_mut(to).messages.pop_front().expect("a message on its way")
+    }
+
+    /// One end closes a connection. True if the other end has to be told.
+    pub fn close(&mut self, link: LinkId, at: ServerId, tell: bool) -> bool {
+        let Some(found) = self.link_mut(link) else { return false };
+        found.close(at, tell);
+        let over = found.is_over();
+        if over {
+            self.links.retain(|(id, _)| *id != link);
+        }
+        tell && !over
+    }
+
+    /// A connection breaks; each side will notice by itself. Returns who will.
+    pub fn break_link(&mut self, link: LinkId) -> Vec<ServerId> {
+        let Some(found) = self.link_mut(link) else { return Vec::new() };
+        let mut notice = Vec::new();
+        for side in 0..2 {
+            found.lanes[1 - side].messages.clear();
+            if found.open[side] {
+                found.lanes[1 - side].ends = true;
+                notice.push(found.ends[side]);
+            }
+        }
+        notice
+    }
+
+    /// The process of one of the two is gone.
+    pub fn died(&mut self, server: ServerId, tell: bool, note: &mut dyn FnMut(LinkId)) {
+        for (id, link) in &mut self.links {
+            if link.open[link.side(server)] {
+                link.close(server, tell);
+                if tell && link.open[link.side(link.peer(server))] {
+                    note(*id);
+                }
+            }
+        }
+        self.links.retain(|(_, link)| !link.is_over());
+    }
+
+    /// The process of one of the two has started: the old one's connections are over.
+    pub fn risen(&mut self, server: ServerId, note: &mut dyn FnMut(LinkId)) {
+        for (id, link) in &mut self.links {
+            let side = link.side(server);
+            if !link.open[side] && link.open[1 - side] && !link.lanes[side].ends {
+                link.lanes[side].ends = true;
+                note(*id);
+            }
+        }
     }
 
     /// The same, to be changed.

@@ -12,6 +12,7 @@ use zoolab_core::storage::EpochKind;
 use zoolab_core::zab::MessageKind;
 use zoolab_core::{Epoch, Input, LinkId, Persist, Request, Server, ServerId, Timer};
 
+use super::act::Act;
 use super::possible::Cannot;
 use super::{Outcome, World};
 use crate::step::{Keep, Step};
@@ -53,6 +54,19 @@ pub struct Budget {
     pub timeouts: u8,
     /// Writes still to come.
     pub writes: u8,
+}
+
+impl Bounds {
+    /// Whether a search lets this timer run out.
+    #[must_use]
+    pub const fn waits_for(&self, timer: Timer) -> bool {
+        match timer {
+            Timer::Establish | Timer::HalfTick | Timer::Silent => true,
+            Timer::Redial | Timer::Settle => !self.coarse,
+            // Votes do not get lost, sessions and containers are not looked at.
+            Timer::Containers | Timer::Resend | Timer::Sessions => false,
+        }
+    }
 }
 
 impl Budget {
@@ -109,17 +123,6 @@ pub enum Price {
 }
 
 impl World {
-    /// Whether a search lets this timer run out.
-    pub(super) fn waits_for(&self, timer: Timer) -> bool {
-        let coarse = self.setting.search.is_some_and(|bounds| bounds.coarse);
-        match timer {
-            Timer::Establish | Timer::HalfTick | Timer::Silent => true,
-            Timer::Redial | Timer::Settle => !coarse,
-            // Votes do not get lost, sessions and containers are not looked at.
-            Timer::Containers | Timer::Resend | Timer::Sessions => false,
-        }
-    }
-
     /// A name for a new connection. In a search the names of those that are gone are used again,
     /// so that worlds do not differ by how many there were.
     pub(super) fn fresh_link(&mut self, from: ServerId, to: ServerId) -> LinkId {
@@ -133,12 +136,12 @@ impl World {
     }
 
     /// From now on time stands still.
-    pub(super) fn free(&mut self, bounds: Bounds) {
+    pub(super) fn free(&mut self, bounds: Bounds, outcome: &mut Outcome) {
         Arc::make_mut(&mut self.setting).search = Some(bounds);
         self.budget = Budget::of(bounds);
         for place in 0..self.hosts.len() {
             for timer in Timer::ALL {
-                let waits = self.waits_for(timer);
+                let waits = bounds.waits_for(timer);
                 let slot = &mut Arc::make_mut(&mut self.hosts[place]).timers[timer as usize];
                 *slot = slot.filter(|_| waits).map(|_| zoolab_core::Millis(0));
             }
@@ -146,34 +149,8 @@ impl World {
         if bounds.coarse {
             self.pairs.iter_mut().for_each(|pair| Arc::make_mut(pair).votes = [None; 2]);
         }
-        self.settle(bounds, &mut Outcome::default());
-    }
-
-    /// Makes equal what nobody can observe.
-    pub(super) fn settle(&mut self, bounds: Bounds, outcome: &mut Outcome) {
-        for place in 0..self.ids.len() {
-            let id = self.ids[place];
-            while bounds.quick_disks
-                && self.hosts[place].is_awake()
-                && let Some(token) = self.hosts[place].disk.pending()
-            {
-                self.disk_done(id, token, outcome);
-                if self.hosts[place].reload {
-                    self.reload(id, outcome);
-                }
-            }
-            let host = &self.hosts[place];
-            let count = host.disk.queue().count() as u64;
-            let named = (1..).zip(host.disk.queue()).all(|(name, (token, _))| token.0 == name);
-            let last = host.server.as_ref().map(Server::token_last);
-            if !named || last.is_some_and(|last| last.0 != count) {
-                Arc::make_mut(&mut self.hosts[place]).rename_tokens();
-            }
-            let rounds = |server: &Server| bounds.coarse && server.is_looking();
-            if self.hosts[place].server.as_ref().is_some_and(|it| rounds(it) && it.round() > 1) {
-                let host = Arc::make_mut(&mut self.hosts[place]);
-                host.server.as_mut().expect("it is there").forget_rounds();
-            }
+        for server in self.ids.to_vec() {
+            self.act(server, Act::Rest, outcome);
         }
     }
 
@@ -296,7 +273,8 @@ impl World {
     /// elections, where they are coarse.
     pub fn choices_together(&self, steps: &mut Vec<Step>) {
         for (from, host) in self.ids.iter().zip(&self.hosts) {
-            let dials = host.dials.iter().map(|to| super::Pending::Dialled { from: *from, to: *to });
+            let dials =
+                host.dials.iter().map(|to| super::Pending::Dialled { from: *from, to: *to });
             steps.extend(dials.filter_map(|dial| self.step_of(dial)));
         }
         let looking: Vec<ServerId> =
@@ -430,7 +408,7 @@ impl World {
             for server in [leader].iter().chain(learners) {
                 let next = self.host(*server).disk.queue().next();
                 if let Some((token, Persist::Epoch { kind: EpochKind::Accepted, .. })) = next {
-                    self.disk_done(*server, token, outcome);
+                    self.act(*server, Act::Disk(token), outcome);
                     busy = true;
                 }
             }
