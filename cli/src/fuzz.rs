@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,6 +13,8 @@ use zoolab_sim::drive::{self, End, Nobody, hush_panics};
 use zoolab_sim::figures::Figures;
 
 use crate::bench::clock;
+use crate::finding::Finding;
+use crate::say::say;
 use crate::{Outcome, plan, run, summary};
 
 /// Run many seeds and stop at the first that breaks a promise
@@ -29,8 +31,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A..B", value_parser = range, default_value = "0..1000")]
     seeds: Range<u64>,
     /// How many at the same time; as many as there are processors if not said
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
     /// A TOML file that says what all runs are to be like, instead of each seed
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
@@ -64,9 +66,15 @@ struct Shared<'a> {
 struct Found {
     figures: Figures,
     /// The smallest seed that failed, and how.
-    failure: Option<(u64, String)>,
+    failure: Option<(u64, Failure)>,
     /// Why seeds could not be run at all.
     trouble: Option<String>,
+}
+
+struct Failure {
+    what: String,
+    /// Whether two runs of the seed differ.
+    differs: bool,
 }
 
 /// Runs them, and says what came of it.
@@ -80,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 /// A look at what this is, for whoever has not said what to do.
 pub(crate) fn glance() -> Outcome {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    println!(
+    say!(
         "zoolab: whole ZooKeeper ensembles, run from seeds, while all kinds of things go wrong.\n"
     );
     let args = Args {
@@ -91,7 +99,7 @@ pub(crate) fn glance() -> Outcome {
         traces: PathBuf::from("target/traces"),
     };
     let code = fuzz(&args, &NEVER, Some(Duration::from_secs(5)))?;
-    println!(
+    say!(
         "\nGo on:\n  \
          zoolab run --seed 42                        one run; the same steps and hash everywhere\n  \
          zoolab run --seed 42 --record 42.jsonl      and write down every step\n  \
@@ -108,7 +116,7 @@ fn fuzz(args: &Args, enough: &AtomicBool, at_most: Option<Duration>) -> Outcome 
     let _ = plan::of(args.seeds.start, args.scenario.as_deref())?;
     hush_panics();
     let jobs = match args.jobs {
-        Some(jobs) => jobs.get(),
+        Some(jobs) => jobs.into(),
         None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
     };
     let bar = match at_most {
@@ -141,28 +149,21 @@ fn fuzz(args: &Args, enough: &AtomicBool, at_most: Option<Duration>) -> Outcome 
     if let Some(trouble) = found.trouble {
         return Err(trouble);
     }
-    println!("{}", summary::many(&found.figures, start.elapsed()));
-    let Some((seed, what)) = found.failure else {
+    say!("{}", summary::many(&found.figures, start.elapsed()));
+    let Some((seed, failure)) = found.failure else {
         let asked = args.seeds.end - args.seeds.start;
         if found.figures.runs < asked && at_most.is_none() {
-            println!("interrupted: {} of {asked} seeds held", found.figures.runs);
+            say!("interrupted: {} of {asked} seeds held", found.figures.runs);
         } else {
-            println!("held: every promise, in every step of every seed");
+            let twice = if args.check_determinism { ", and again" } else { "" };
+            say!("held: every promise, in every step of every seed{twice}");
         }
         return Ok(ExitCode::SUCCESS);
     };
-    println!("FAILED: seed {seed}: {what}");
-    println!("{}", run::again(seed, args.scenario.as_deref()));
-    let path = args.traces.join(format!("seed-{seed}.jsonl"));
-    keep(args, seed, &path)?;
-    Ok(ExitCode::FAILURE)
-}
-
-fn keep(args: &Args, seed: u64, path: &Path) -> Result<(), String> {
-    let plan = plan::of(seed, args.scenario.as_deref())?;
-    run::record(&plan, seed, path)?;
-    println!("trace: zoolab replay {}", path.display());
-    Ok(())
+    let Failure { what, differs } = failure;
+    say!("FAILED: seed {seed}: {what}");
+    let finding = Finding { seed, scenario: args.scenario.as_deref(), differs };
+    Ok(finding.keep(&args.traces, None))
 }
 
 fn work(args: &Args, shared: &Shared<'_>, late: impl Fn() -> bool) {
@@ -183,12 +184,12 @@ fn work(args: &Args, shared: &Shared<'_>, late: impl Fn() -> bool) {
             }
         };
         shared.bar.inc(1);
-        if let Some(what) = failure {
+        if let Some(failure) = failure {
             // Smaller seeds that are under way may fail as well, and come first then.
             shared.end.fetch_min(seed, Ordering::Relaxed);
             let mut found = shared.found.lock().expect("nobody panics while holding it");
             if found.failure.as_ref().is_none_or(|(other, _)| seed < *other) {
-                found.failure = Some((seed, what));
+                found.failure = Some((seed, failure));
             }
         }
     }
@@ -196,16 +197,20 @@ fn work(args: &Args, shared: &Shared<'_>, late: impl Fn() -> bool) {
 }
 
 /// What failed, if anything did.
-fn once(args: &Args, seed: u64, figures: &mut Figures) -> Result<Option<String>, String> {
+fn once(args: &Args, seed: u64, figures: &mut Figures) -> Result<Option<Failure>, String> {
     let plan = plan::of(seed, args.scenario.as_deref())?;
     if args.check_determinism
         && let Some(difference) = run::differs(&plan, seed)?
     {
-        return Ok(Some(format!("not deterministic: {difference}")));
+        return Ok(Some(Failure {
+            what: format!("not deterministic: {difference}"),
+            differs: true,
+        }));
     }
     let report = drive::run(&plan, seed, &mut Nobody).map_err(|error| error.to_string())?;
     figures.add(&report.figures);
-    Ok((report.end != End::Held).then(|| report.end.to_string()))
+    let failed = report.end != End::Held;
+    Ok(failed.then(|| Failure { what: report.end.to_string(), differs: false }))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! zoolab: the command line. Arguments in, one function called, one exit code out.
 
 mod bench;
+mod finding;
 mod fuzz;
 mod plan;
 mod replay;
 mod run;
+mod say;
 mod search;
 mod serve;
 mod summary;

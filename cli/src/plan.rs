@@ -15,12 +15,13 @@ pub(crate) fn of(seed: u64, scenario: Option<&Path>) -> Result<Plan, String> {
 /// Reads a scenario. What it does not say is as in a quiet ensemble of three.
 pub(crate) fn read(path: &Path) -> Result<Plan, String> {
     let file = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
-    let plan: Plan = toml::from_str(&text).map_err(|error| {
-        let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(""));
-        let line = before.lines().count().max(1) + usize::from(before.ends_with('\n'));
-        let line = if before.is_empty() { 1 } else { line };
-        format!("{file}:{line}: {}", error.message().replace('\n', ", "))
+    let bytes = std::fs::read(path).map_err(|error| format!("{file}: {error}"))?;
+    let line = |end: usize| 1 + bytes[..end].iter().filter(|byte| **byte == b'\n').count();
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|error| format!("{file}:{}: expected text", line(error.valid_up_to())))?;
+    let plan: Plan = toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(String::new(), |span| format!(":{}", line(span.start)));
+        format!("{file}{line}: {}", error.message().replace('\n', ", "))
     })?;
     plan.checked().map_err(|what| format!("{file}: {what}"))
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use zoolab_core::ServerId;
 use zoolab_sim::checker::Checkers;
-use zoolab_sim::drive::{Done, End, Onlooker, drive, hush_panics};
+use zoolab_sim::drive::{Done, End, Onlooker, Report, drive, hush_panics};
 use zoolab_sim::strategy::replay::Replay;
 use zoolab_sim::trace::{Ending, Trace, Word};
 use zoolab_sim::world::World;
 
+use crate::say::say;
 use crate::{Outcome, summary};
 
 /// Perform a recorded run again, from its steps and not from its seed
@@ -48,7 +49,7 @@ impl Onlooker for Look {
         let count = done.place + 1;
         if self.every.is_some_and(|every| count.is_multiple_of(every.get())) {
             let (at, step) = (done.at.0, done.step);
-            println!("{count:>7} {at:>11} us  {step:<40}  {}", doing(done.world));
+            say!("{count:>7} {at:>11} us  {step:<40}  {}", doing(done.world));
         }
         self.until.is_none_or(|until| count < until)
     }
@@ -83,49 +84,59 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     hush_panics();
     if let Some(about) = &trace.header.about {
-        println!("{about}");
+        say!("{about}");
     }
-    println!("seed {}: {}", trace.header.seed, trace.header.plan.summary());
+    say!("seed {}: {}", trace.header.seed, trace.header.plan.summary());
     let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
     let mut strategy = Replay::new(&trace.steps);
     let mut look = Look { until: args.until, every: args.every };
-    let report = drive(&mut world, &mut strategy, &mut checkers, &mut look);
-    println!("{}", summary::one(&report));
-    println!("servers  {}", doing(&world));
+    let mut report = drive(&mut world, &mut strategy, &mut checkers, &mut look);
+    if let Some(stuck) = stuck(&trace, &report) {
+        report.end = End::Stuck(stuck);
+    }
+    say!("{}", summary::one(&report));
+    say!("servers  {}", doing(&world));
     if let Some(state) = args.state {
         let host = world.host(ServerId(state));
-        println!("{host:#?}");
+        say!("{host:#?}");
     }
     if let End::Diverged { wanted, why } = &report.end {
         let step = report.figures.steps;
-        println!("{file}:{}: step {} wanted: {wanted}; {why}", step + 2, step + 1);
+        say!("{file}:{}: step {} wanted: {wanted}; {why}", step + 2, step + 1);
         let mut possible = Vec::new();
         world.enabled(&mut possible);
-        println!("possible then, beside timers, clients and faults ({}):", possible.len());
-        possible.iter().take(12).for_each(|step| println!("  {step}"));
+        say!("possible then, beside timers, clients and faults ({}):", possible.len());
+        possible.iter().take(12).for_each(|step| say!("  {step}"));
         return Ok(ExitCode::FAILURE);
     }
     if report.figures.steps < trace.steps.len() as u64 && report.end == End::Held {
-        println!("stopped after {} of {} steps", report.figures.steps, trace.steps.len());
+        say!("stopped after {} of {} steps", report.figures.steps, trace.steps.len());
         return Ok(ExitCode::SUCCESS);
     }
     Ok(compare(&trace, &Ending::of(&report)))
 }
 
+/// What did not get well again, if the recorded run got stuck and this was all of it. Its steps do
+/// not show what was expected of it; but the same steps are the same run.
+fn stuck(trace: &Trace, report: &Report) -> Option<String> {
+    let then = trace.ending.as_ref().filter(|then| then.end == Word::Stuck)?;
+    let same = report.end == End::Held && Ending::of(report).hash == then.hash;
+    same.then(|| then.what.clone().unwrap_or_else(|| "as recorded".into()))
+}
+
 /// Holds what happened against what was recorded.
 fn compare(trace: &Trace, now: &Ending) -> ExitCode {
     let Some(then) = &trace.ending else {
-        println!("the trace has no end to compare with: whoever wrote it was cut off");
+        say!("the trace has no end to compare with: whoever wrote it was cut off");
         return if now.end == Word::Held { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     };
-    // A run that got stuck has only stopped; that is not to be seen from its steps.
-    let same = then.end == now.end || (then.end, now.end) == (Word::Stuck, Word::Held);
+    let same = then.end == now.end;
     if then.hash != now.hash {
-        println!("DIFFERS: the recorded hash is {}", then.hash);
+        say!("DIFFERS: the recorded hash is {}", then.hash);
     } else if same {
-        println!("as recorded");
+        say!("as recorded");
     } else {
-        println!("DIFFERS: the recorded end is {:?}, now it is {:?}", then.end, now.end);
+        say!("DIFFERS: the recorded end is {:?}, now it is {:?}", then.end, now.end);
     }
     match now.end {
         Word::Held if then.hash == now.hash && same => ExitCode::SUCCESS,

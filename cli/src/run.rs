@@ -1,12 +1,14 @@
 //! `zoolab run`: one run, from one seed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use zoolab_sim::drive::{self, Done, End, Nobody, Onlooker, Report, hush_panics};
 use zoolab_sim::swarm::Plan;
 use zoolab_sim::trace::{Header, Recorder};
 
+use crate::finding::Finding;
+use crate::say::say;
 use crate::{Outcome, plan, summary};
 
 /// Run an ensemble once, everything drawn from one seed
@@ -34,11 +36,14 @@ pub(crate) struct Args {
     /// Write all steps to this file; compressed if its name ends in .zst
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Where the trace of a failure goes if it is not recorded anyway
+    #[arg(long, value_name = "DIR", default_value = "target/traces")]
+    traces: PathBuf,
     /// Run twice, and stop at the first step that differs
     #[arg(long)]
     check_determinism: bool,
     /// Print what the seed draws, as a scenario, and do not run it
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["record", "check_determinism"])]
     print_scenario: bool,
 }
 
@@ -46,47 +51,62 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = plan::of(args.seed, args.scenario.as_deref())?;
     if args.print_scenario {
-        print!("{}", toml::to_string(&plan).map_err(|error| error.to_string())?);
+        say!("{}", toml::to_string(&plan).map_err(|error| error.to_string())?.trim_end());
         return Ok(ExitCode::SUCCESS);
     }
+    let recording = args.record.as_deref().map(|path| Recording::begin(&plan, args.seed, path));
+    let recording = recording.transpose()?;
     hush_panics();
-    println!("seed {}: {}", args.seed, plan.summary());
-    if args.check_determinism
-        && let Some(difference) = differs(&plan, args.seed)?
-    {
-        println!("NOT DETERMINISTIC: {difference}");
-        return Ok(ExitCode::FAILURE);
-    }
-    let report = match &args.record {
+    say!("seed {}: {}", args.seed, plan.summary());
+    let report = match recording {
         None => drive::run(&plan, args.seed, &mut Nobody).map_err(|error| error.to_string())?,
-        Some(path) => {
-            let report = record(&plan, args.seed, path)?;
-            println!("recorded in {}", path.display());
-            report
-        }
+        Some(recording) => recording.run()?,
     };
-    println!("{}", summary::one(&report));
-    if report.end != End::Held {
-        println!("{}", again(args.seed, args.scenario.as_deref()));
-        return Ok(ExitCode::FAILURE);
+    say!("{}", summary::one(&report));
+    if let Some(path) = &args.record {
+        say!("recorded in {}", path.display());
+    }
+    let mut differing = false;
+    if args.check_determinism {
+        match differs(&plan, args.seed)? {
+            None => say!("deterministic: the same in every step, again and again"),
+            Some(difference) => {
+                say!("NOT DETERMINISTIC: {difference}");
+                differing = true;
+            }
+        }
+    }
+    if differing || report.end != End::Held {
+        let scenario = args.scenario.as_deref();
+        let finding = Finding { seed: args.seed, scenario, differs: differing };
+        return Ok(finding.keep(&args.traces, args.record.as_deref()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The line that shows it again.
-pub(crate) fn again(seed: u64, scenario: Option<&std::path::Path>) -> String {
-    let scenario = scenario.map_or(String::new(), |path| format!(" --scenario {}", path.display()));
-    format!("again: zoolab run --seed {seed}{scenario}")
+/// A run all of whose steps are written down.
+pub(crate) struct Recording<'a> {
+    plan: &'a Plan,
+    seed: u64,
+    path: &'a Path,
+    recorder: Recorder,
 }
 
-/// Runs and writes down all steps.
-pub(crate) fn record(plan: &Plan, seed: u64, path: &std::path::Path) -> Result<Report, String> {
-    let wrong = |error: std::io::Error| format!("{}: {error}", path.display());
-    let header = Header::new(seed, plan.clone());
-    let mut recorder = Recorder::create(path, &header).map_err(wrong)?;
-    let report = drive::run(plan, seed, &mut recorder).map_err(|error| error.to_string())?;
-    recorder.finish(&report).map_err(wrong)?;
-    Ok(report)
+impl<'a> Recording<'a> {
+    /// Makes the file. Whoever wants one learns before the run that there cannot be one.
+    pub(crate) fn begin(plan: &'a Plan, seed: u64, path: &'a Path) -> Result<Self, String> {
+        let recorder = Recorder::create(path, &Header::new(seed, plan.clone()));
+        let recorder = recorder.map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { plan, seed, path, recorder })
+    }
+
+    /// Runs.
+    pub(crate) fn run(self) -> Result<Report, String> {
+        let Self { plan, seed, path, mut recorder } = self;
+        let report = drive::run(plan, seed, &mut recorder).map_err(|error| error.to_string())?;
+        recorder.finish(&report).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(report)
+    }
 }
 
 /// Remembers a run by the hash after each step.
@@ -130,4 +150,30 @@ pub(crate) fn differs(plan: &Plan, seed: u64) -> Result<Option<String>, String> 
         (before.hash != after.hash || before.end != after.end)
             .then(|| format!("the second run ended after {} of {steps} steps", after.figures.steps))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a run of `seed` after a run of seed 1 of which so many steps are known.
+    fn difference(known: usize, seed: u64) -> Option<String> {
+        let plan = Plan { trouble_ms: 1000, ..Plan::quiet(3) };
+        let mut first = First::default();
+        drive::run(&plan, 1, &mut first).unwrap();
+        first.0.truncate(known);
+        let mut second = Second { first, difference: None };
+        drive::run(&plan, seed, &mut second).unwrap();
+        second.difference
+    }
+
+    #[test]
+    fn the_first_step_that_differs_is_named() {
+        assert_eq!(difference(usize::MAX, 1), None);
+        let other = difference(usize::MAX, 2).unwrap();
+        assert!(other.starts_with("step 3 was first: vote "), "{other}");
+        assert!(other.contains("; then: vote "), "{other}");
+        let more = difference(2, 1).unwrap();
+        assert_eq!(more, "step 2 is one too many: restart 3");
+    }
 }

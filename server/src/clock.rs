@@ -15,6 +15,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Clocks of a server that starts now.
+    #[allow(clippy::disallowed_methods, reason = "in madsim tokio's Instant is std's, simulated")]
     pub(crate) fn start() -> Self {
         Self { began: Instant::now(), wall_at_start: wall() }
     }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Arc;
 
 use zoolab_core::Note;
@@ -98,12 +98,21 @@ impl Onlooker for Nobody {}
 thread_local! {
     /// Where this thread panicked last.
     static PLACE: Cell<Option<String>> = const { Cell::new(None) };
+    /// Whether this thread is in the midst of a run.
+    static RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on panics are not printed where they happen: they become part of a run's report,
-/// with their place.
+/// From now on panics in runs are not printed where they happen: they become part of a run's
+/// report, with their place. Others are printed as ever.
 pub fn hush_panics() {
-    set_hook(Box::new(|panic| PLACE.set(panic.location().map(ToString::to_string))));
+    let others = take_hook();
+    set_hook(Box::new(move |panic| {
+        if RUNNING.get() {
+            PLACE.set(panic.location().map(ToString::to_string));
+        } else {
+            others(panic);
+        }
+    }));
 }
 
 /// One run of a plan, all chance from this seed.
@@ -131,7 +140,10 @@ pub fn drive(
         figures: Figures { runs: 1, ..Figures::default() },
     };
     let run = || go(world, strategy, checkers, onlooker, &mut report);
-    let end = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+    RUNNING.set(true);
+    let end = catch_unwind(AssertUnwindSafe(run));
+    RUNNING.set(false);
+    let end = end.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         let text = text.unwrap_or_else(|| "a panic without words".into());

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use crate::world::Bounds;
 use crate::world::disk::Grain;
 use serde::{Deserialize, Serialize};
+use zoolab_core::config::SettingsError;
 use zoolab_core::quorum::{Quorum, QuorumError};
 use zoolab_core::{Ensemble, ServerId, Settings, Ticks};
 
@@ -56,6 +57,15 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// More patience than this is none at all, and would overflow when it is counted.
+const TICKS_MAX: u32 = 1 << 16;
+/// All weights together must be a number.
+const WEIGHT_MAX: u64 = 1 << 32;
+/// What ZooKeeper uses. Every log file of every server takes that much memory here.
+const PREALLOCATE_MAX: u64 = 64 << 20;
+/// Some ten years.
+pub(crate) const LONG_MS: u64 = 1 << 38;
+
 impl Default for Setting {
     fn default() -> Self {
         Self::plain(3)
@@ -102,9 +112,7 @@ impl Setting {
         if let Some(id) = observers.iter().find(|id| ensemble.quorum.has_voter(**id)) {
             return Err(SettingError::Both(*id));
         }
-        if self.init_limit == 0 || self.sync_limit == 0 || self.counter_max == 0 {
-            return Err(SettingError::Zero);
-        }
+        self.bounds()?;
         ensemble.observers = observers;
         ensemble.init_limit = Ticks(self.init_limit);
         ensemble.sync_limit = Ticks(self.sync_limit);
@@ -116,12 +124,32 @@ impl Setting {
         Ok(ensemble)
     }
 
+    fn bounds(&self) -> Result<(), SettingError> {
+        let (init, sync) = (self.init_limit.into(), self.sync_limit.into());
+        let skew = self.skew_ms.iter().map(|ms| ms.unsigned_abs()).max().unwrap_or(0);
+        let weight = self.voters.iter().flatten().map(|(_, weight)| *weight).max().unwrap_or(0);
+        for (name, value, least, most) in [
+            ("tick-ms", self.tick_ms.into(), 1, u32::MAX.into()),
+            ("init-limit", init, 1, TICKS_MAX.into()),
+            ("sync-limit", sync, 1, TICKS_MAX.into()),
+            ("counter-max", self.counter_max.into(), 1, u32::MAX.into()),
+            ("preallocate", self.preallocate, 0, PREALLOCATE_MAX),
+            ("skew-ms", skew, 0, LONG_MS),
+            ("voters, weight", weight, 0, WEIGHT_MAX),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(SettingError::Bounds { name, value, least, most });
+            }
+        }
+        Ok(())
+    }
+
     /// What the servers offer their clients.
     ///
     /// # Errors
     /// If they cannot work.
     pub fn settings(&self) -> Result<Settings, SettingError> {
-        Settings::with_tick(self.tick_ms).checked().map_err(|_| SettingError::Zero)
+        Settings::with_tick(self.tick_ms).checked().map_err(SettingError::Settings)
     }
 }
 
@@ -130,18 +158,32 @@ impl Setting {
 pub enum SettingError {
     /// A server both votes and does not.
     Both(ServerId),
+    /// A number is too small or too large.
+    Bounds {
+        /// Which.
+        name: &'static str,
+        /// How large it is, whatever its sign.
+        value: u64,
+        /// The smallest that can be.
+        least: u64,
+        /// The largest that can be.
+        most: u64,
+    },
     /// The voters cannot be an ensemble.
     Quorum(QuorumError),
-    /// A limit that must be positive is zero.
-    Zero,
+    /// The servers cannot serve.
+    Settings(SettingsError),
 }
 
 impl std::fmt::Display for SettingError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Both(id) => write!(f, "server {id} is both a voter and an observer"),
-            Self::Quorum(error) => error.fmt(f),
-            Self::Zero => write!(f, "tick-ms, the limits and counter-max must be positive"),
+            Self::Both(id) => write!(f, "observers: server {id} is a voter as well"),
+            Self::Bounds { name, value, least, most } => {
+                write!(f, "{name}: {value} where {least} to {most} are allowed")
+            }
+            Self::Quorum(error) => write!(f, "voters: {error}"),
+            Self::Settings(error) => write!(f, "tick-ms: {error}"),
         }
     }
 }

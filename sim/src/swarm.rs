@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use crate::rng::Stream;
-use crate::setting::Setting;
+use crate::setting::{LONG_MS, Setting, SettingError};
 
 /// A family of faults.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -196,19 +196,21 @@ impl Plan {
     /// # Errors
     /// Says what is wrong with it.
     pub fn checked(self) -> Result<Self, String> {
-        /// Some ten years.
-        const LONG_MS: u64 = 1 << 38;
         self.setting.ensemble().map_err(|error| error.to_string())?;
         self.setting.settings().map_err(|error| error.to_string())?;
         let often = self.faults.iter().find(|(_, every_ms)| *every_ms == 0);
         if let Some((family, _)) = often {
-            return Err(format!("fault {:?} has no time between two of them", family.name()));
+            return Err(format!("faults: {:?} has no time between two of them", family.name()));
         }
-        if self.think_us == 0 || self.depth == 0 {
-            return Err("think-us and depth must be positive".into());
-        }
-        if self.trouble_ms > LONG_MS || self.calm_ms > LONG_MS {
-            return Err(format!("trouble-ms and calm-ms must not be beyond {LONG_MS}"));
+        for (name, value, least, most) in [
+            ("think-us", self.think_us.into(), 1, u32::MAX.into()),
+            ("depth", self.depth.into(), 1, u8::MAX.into()),
+            ("trouble-ms", self.trouble_ms, 0, LONG_MS),
+            ("calm-ms", self.calm_ms, 0, LONG_MS),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(SettingError::Bounds { name, value, least, most }.to_string());
+            }
         }
         Ok(self)
     }

@@ -1,13 +1,16 @@
 //! `zoolab bench sim`: how fast whole ensembles run, with every promise checked in every step.
 
+mod report;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
-use zoolab_sim::drive::{self, Done, End, Nobody, Onlooker, Report};
+use zoolab_sim::drive::{self, Done, End, Nobody, Onlooker};
+use zoolab_sim::figures::Figures;
 use zoolab_sim::swarm::{Family, Plan, Work};
 
+use self::report::{Idle, Report, Short, Steady};
 use super::clock;
-use super::figures::{count, table};
 use super::memory::resident;
 use crate::Outcome;
 
@@ -19,12 +22,22 @@ pub(crate) struct Args {
     /// How many steps of steady writes are run
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     steps: u64,
-    /// How many short seeds are run
+    /// How many servers there are then, in one ensemble after the other
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_values_t = [3, 5, 7],
+        value_parser = clap::value_parser!(u8).range(1..))]
+    servers: Vec<u8>,
+    /// How many short seeds are run, if any
     #[arg(long, value_name = "N", default_value_t = 1000)]
     seeds: u64,
-    /// How many seconds an idle ensemble lives
+    /// How many seconds an idle ensemble lives, if any
     #[arg(long, value_name = "N", default_value_t = 50_000)]
     idle: u64,
+    /// How many worlds are kept to see how large they are, if any
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    worlds: u64,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Stops after so many steps, and looks at the clock at each tenth.
@@ -76,7 +89,11 @@ fn short() -> Plan {
     plan
 }
 
-fn run(plan: &Plan, seed: u64, onlooker: &mut dyn Onlooker) -> Result<(Report, Duration), String> {
+fn run(
+    plan: &Plan,
+    seed: u64,
+    onlooker: &mut dyn Onlooker,
+) -> Result<(drive::Report, Duration), String> {
     let start = clock::worked();
     let report = drive::run(plan, seed, onlooker).map_err(|error| error.to_string())?;
     let took = clock::worked() - start;
@@ -88,76 +105,50 @@ fn run(plan: &Plan, seed: u64, onlooker: &mut dyn Onlooker) -> Result<(Report, D
     }
 }
 
-fn rate(number: u64, took: Duration) -> f64 {
-    number as f64 / took.as_secs_f64().max(1e-9)
-}
-
 /// Measures, and says what came of it.
 pub(crate) fn measure(args: &Args) -> Outcome {
-    println!("steady writes, every promise checked");
-    let mut rows = Vec::new();
-    for voters in [3, 5, 7] {
-        let mut stop = Stop { steps: args.steps, tenths: vec![clock::worked()] };
-        let (report, took) = run(&writes(voters), 1, &mut stop)?;
-        let figures = &report.figures;
-        let tenths: Vec<Duration> =
-            stop.tenths.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
-        let growth = match (tenths.get(1), tenths.last()) {
-            (Some(first), Some(last)) => last.as_secs_f64() / first.as_secs_f64(),
-            _ => f64::NAN,
-        };
-        rows.push(vec![
-            voters.to_string(),
-            count(rate(figures.steps, took)),
-            count(rate(figures.messages, took)),
-            count(rate(figures.commits, took)),
-            format!("{:.0} ns", took.as_nanos() as f64 / figures.steps as f64),
-            figures.commits.to_string(),
-            format!("{growth:.2}"),
-        ]);
-    }
-    let head = [
-        "servers",
-        "steps/s",
-        "messages/s",
-        "commits/s",
-        "a step",
-        "commits",
-        "last : second tenth",
-    ];
-    println!("{}\n", table(head.map(String::from).to_vec(), rows));
-
-    let (report, took) = run(&idle(args.idle), 1, &mut Nobody)?;
-    let seconds = report.figures.time_us / 1_000_000;
-    println!(
-        "idle, five servers and ten sessions: {} virtual seconds per second ({} steps/s)",
-        count(rate(seconds, took)),
-        count(rate(report.figures.steps, took)),
-    );
-
-    let start = clock::worked();
-    let mut all = zoolab_sim::figures::Figures::default();
-    for seed in 0..args.seeds {
-        all.add(&run(&short(), seed, &mut Nobody)?.0.figures);
-    }
-    let took = clock::worked() - start;
-    let each = |number: u64| number as f64 / args.seeds.max(1) as f64;
-    println!(
-        "short seeds: {} per second (each {:.0} steps, {:.0} writes, {:.1} crashes)",
-        count(rate(args.seeds, took)),
-        each(all.steps),
-        each(all.commits),
-        each(all.crashes),
-    );
-
-    if let Some(bytes) = state()? {
-        println!("state of one server with ten nodes and ten sessions: {bytes} bytes");
+    // First of all: later the worlds would live in memory that others have left.
+    let state_bytes = if args.worlds > 0 { state(args.worlds)? } else { None };
+    let steady = args.servers.iter().map(|servers| steady(*servers, args.steps));
+    let report = Report {
+        state_bytes,
+        steady: steady.collect::<Result<_, _>>()?,
+        idle: match args.idle {
+            0 => None,
+            seconds => {
+                let (report, took) = run(&idle(seconds), 1, &mut Nobody)?;
+                Some(Idle::of(&report.figures, took))
+            }
+        },
+        short: if args.seeds > 0 { Some(shorts(args.seeds)?) } else { None },
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?);
+    } else {
+        println!("{}", report.text());
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn steady(servers: u8, steps: u64) -> Result<Steady, String> {
+    let mut stop = Stop { steps, tenths: vec![clock::worked()] };
+    let (report, took) = run(&writes(servers), 1, &mut stop)?;
+    let tenths: Vec<Duration> =
+        stop.tenths.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    Ok(Steady::of(servers, &report.figures, took, &tenths))
+}
+
+fn shorts(seeds: u64) -> Result<Short, String> {
+    let start = clock::worked();
+    let mut all = Figures::default();
+    for seed in 0..seeds {
+        all.add(&run(&short(), seed, &mut Nobody)?.0.figures);
+    }
+    Ok(Short::of(&all, clock::worked() - start))
+}
+
 /// How much memory a server and its part of the world take, from many worlds kept side by side.
-fn state() -> Result<Option<usize>, String> {
+fn state(worlds: u64) -> Result<Option<usize>, String> {
     /// Keeps the world as it is after so many steps.
     struct Keep(Vec<zoolab_sim::world::World>);
     impl Onlooker for Keep {
@@ -168,7 +159,6 @@ fn state() -> Result<Option<usize>, String> {
             done.place < 3000
         }
     }
-    const WORLDS: u64 = 300;
     let mut plan = writes(5);
     plan.setting.recent = 20;
     plan.setting.snapshot_every = 50;
@@ -178,10 +168,10 @@ fn state() -> Result<Option<usize>, String> {
         run(&plan, seed, &mut keep)?;
     }
     let before = resident();
-    for seed in 20..20 + WORLDS {
+    for seed in 20..20 + worlds {
         run(&plan, seed, &mut keep)?;
     }
     let after = resident();
-    let servers = WORLDS as usize * 5;
+    let servers = worlds as usize * 5;
     Ok(before.zip(after).map(|(before, after)| after.saturating_sub(before) / servers))
 }

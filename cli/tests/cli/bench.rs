@@ -42,6 +42,28 @@ fn the_core_is_measured_at_each_depth() {
 }
 
 #[test]
+fn the_simulator_is_measured_at_each_size_and_only_as_far_as_asked() {
+    let few = ["sim", "--servers", "3,5", "--steps", "2000", "--worlds", "0"];
+    let report = figures(&[&few[..], &["--seeds", "2", "--idle", "0"]].concat());
+    for (servers, row) in [3, 5].into_iter().zip(report["steady"].as_array().unwrap()) {
+        assert_eq!((&row["servers"], &row["steps"]), (&servers.into(), &2000.into()), "{row}");
+        let speed = |name: &str| row[name].as_f64().unwrap();
+        assert!(speed("steps_per_second") > speed("messages_per_second"), "{row}");
+        assert!(speed("messages_per_second") > speed("commits_per_second"), "{row}");
+    }
+    assert!(report["short"]["seeds_per_second"].as_f64().unwrap() > 0.0, "{report}");
+    assert!(report["idle"].is_null() && report["state_bytes"].is_null(), "{report}");
+}
+
+#[test]
+fn a_server_and_its_world_take_some_memory() {
+    let none = ["sim", "--steps", "1", "--seeds", "0", "--idle", "0", "--worlds", "40"];
+    let report = figures(&none);
+    let bytes = report["state_bytes"].as_u64().unwrap();
+    assert!((1000..1_000_000).contains(&bytes), "{report}");
+}
+
+#[test]
 fn what_cannot_be_measured_says_why_in_one_line() {
     let nobody = complaint(&["bench", "wire", "--connect", "127.0.0.1:1", "--seconds", "1"]);
     assert!(nobody.starts_with("127.0.0.1:1: "), "{nobody}");

@@ -1,7 +1,9 @@
 //! The program as a script runs it.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 
 /// The binary as a running server. Killed when the test is over, whatever happened.
@@ -66,11 +68,78 @@ pub(crate) fn run(arguments: &[&str]) -> Output {
 
 /// What it complains about, having checked that it does so in one line and with exit code 2.
 pub(crate) fn complaint(arguments: &[&str]) -> String {
-    let Output { status, stdout, stderr } = run(arguments);
-    let stderr = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(2), "{stderr}");
-    assert!(stdout.is_empty());
-    let line = stderr.strip_suffix('\n').unwrap();
+    complained(&run(arguments))
+}
+
+fn complained(output: &Output) -> String {
+    let stderr = std::str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(output.stdout.is_empty());
+    only_line(stderr).to_owned()
+}
+
+/// The one line that is all there is on standard error, without the name of the program.
+pub(crate) fn only_line(stderr: &str) -> &str {
+    let line = stderr.strip_suffix('\n').expect(stderr);
     assert!(!line.contains('\n'), "{stderr}");
-    line.strip_prefix("zoolab: ").expect(line).to_owned()
+    line.strip_prefix("zoolab: ").expect(line)
+}
+
+/// A folder of its own to be in, so that names are short and the same everywhere.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// An empty one.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
+        if path.exists() {
+            fs::remove_dir_all(&path).unwrap();
+        }
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.0.join(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.0.join(name)).unwrap()
+    }
+
+    /// The program in this folder, with what a person would type after its name.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zoolab"));
+        command.current_dir(&self.0).args(line.split(' '));
+        command
+    }
+
+    /// What it prints when all goes well.
+    pub(crate) fn held(&self, line: &str) -> String {
+        self.ends(line, 0)
+    }
+
+    /// What it prints when a promise is broken.
+    pub(crate) fn failed(&self, line: &str) -> String {
+        self.ends(line, 1)
+    }
+
+    fn ends(&self, line: &str, code: i32) -> String {
+        let output = self.command(line).output().unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(code), "{line}: {stdout}{stderr}");
+        assert_eq!(stderr, "", "{line}");
+        stdout
+    }
+
+    /// See [`complaint`].
+    pub(crate) fn complaint(&self, line: &str) -> String {
+        complained(&self.command(line).output().unwrap())
+    }
+}
+
+/// The rest of the line that begins like this.
+pub(crate) fn after<'a>(text: &'a str, start: &str) -> &'a str {
+    text.lines().find_map(|line| line.strip_prefix(start)).expect(text)
 }

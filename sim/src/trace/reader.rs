@@ -12,6 +12,10 @@ const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// What a trace may grow to when it is decompressed.
 const BYTES_MAX: u64 = 4 << 30;
 
+/// The latest moment, some three hundred years from the start: a number that every reader of JSON
+/// can hold.
+const AT_MAX: u64 = 1 << 53;
+
 /// A trace that cannot be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TraceError {
@@ -94,6 +98,9 @@ impl Trace {
             if at < before {
                 return Err(wrong(line, format!("expected a time from {before} on, found {at}")));
             }
+            if at > AT_MAX {
+                return Err(wrong(line, format!("expected a time up to {AT_MAX}, found {at}")));
+            }
             before = at;
             let step =
                 step.parse::<Step>().map_err(|error| wrong(line, format!("found {error}")))?;
@@ -109,7 +116,10 @@ fn header(line: &str) -> Result<Header, String> {
     match any.get("zoolab-trace").map(serde_json::Value::as_u64) {
         None => return Err("expected the header of a trace, with \"zoolab-trace\"".into()),
         Some(Some(format)) if format == u64::from(FORMAT) => {}
-        Some(_) => return Err(format!("expected format {FORMAT} of traces")),
+        Some(Some(other)) => {
+            return Err(format!("expected format {FORMAT} of traces, found {other}"));
+        }
+        Some(None) => return Err(format!("expected format {FORMAT} of traces")),
     }
     let mut header: Header =
         serde_json::from_str(line).map_err(|error| json("the header of a trace", &error))?;

@@ -27,7 +27,7 @@ impl Clock {
     /// A clock that is off by so much.
     #[must_use]
     pub const fn new(skew_ms: i64) -> Self {
-        let wall_ms = WALL_MS - STEADY_US / 1000 + skew_ms;
+        let wall_ms = (WALL_MS - STEADY_US / 1000).saturating_add(skew_ms);
         Self { since: Instant(0), steady_us: STEADY_US, ppm: 0, wall_ms }
     }
 
@@ -44,7 +44,7 @@ impl Clock {
     #[must_use]
     pub fn now(&self, at: Instant) -> Now {
         let steady = self.steady_us(at).div_euclid(1000);
-        Now { wall: Millis(steady + self.wall_ms), steady: Millis(steady) }
+        Now { wall: Millis(steady.saturating_add(self.wall_ms)), steady: Millis(steady) }
     }
 
     /// The first moment at which the steady clock shows this.
@@ -78,7 +78,7 @@ impl Clock {
 
     /// Somebody sets the wall clock.
     pub const fn jump(&mut self, ms: i64) {
-        self.wall_ms += ms;
+        self.wall_ms = self.wall_ms.saturating_add(ms);
     }
 }
 

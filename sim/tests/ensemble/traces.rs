@@ -89,6 +89,7 @@ fn bad_traces_are_told_by_line() {
         with(3, "{\"at\":0,\"step\":\"restart many\"}"),
         with(3, "{\"at\":0}"),
         with(20, "{\"at\":0,\"step\":\"restart 1\"}"),
+        with(20, "{\"at\":9007199254740993,\"step\":\"restart 1\"}"),
         wrong(&format!("{}\n{{\"end\":\"held\",\"steps\":7,\"hash\":\"0\"}}", lines[0])),
         wrong(&format!("{good}{}\n", lines[1])),
     ];
@@ -96,12 +97,13 @@ fn bad_traces_are_told_by_line() {
     [
         "x.jsonl:1: expected a header, found nothing",
         "x.jsonl:1: expected the header of a trace: expected value (column 1)",
-        "x.jsonl:1: expected format 1 of traces",
-        "x.jsonl:1: think-us and depth must be positive",
+        "x.jsonl:1: expected format 1 of traces, found 2",
+        "x.jsonl:1: depth: 0 where 1 to 255 are allowed",
         "x.jsonl:4: found \"explode\", expected a step, as in deliver, disk, timeout, call, cut, crash …",
         "x.jsonl:4: found \"many\", expected a server's number",
         "x.jsonl:4: expected a step: missing field `step` (column 8)",
         "x.jsonl:21: expected a time from 200368 on, found 0",
+        "x.jsonl:21: expected a time up to 9007199254740992, found 9007199254740993",
         "x.jsonl:2: expected 7 steps before, found 0",
         "x.jsonl:98: expected nothing after the end",
     ]
