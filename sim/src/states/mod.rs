@@ -18,6 +18,7 @@
 //! the same price are not independent when there is but one left.
 
 mod codes;
+mod parts;
 mod pool;
 mod print;
 mod root;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 use zoolab_core::ServerId;
 
 use self::codes::Codes;
+use self::parts::{Between, Cause};
 use self::pool::Pool;
 pub use self::print::{Names, print};
 pub use self::root::Root;
@@ -58,6 +60,8 @@ pub struct Ensemble<const K: usize, const W: usize> {
     pairs: Vec<Pool<Pair>>,
     ledgers: Pool<Checkers>,
     seen: Pool<Vec<Seen>>,
+    causes: Pool<Cause>,
+    betweens: Pool<Between>,
     identity: String,
 }
 
@@ -112,6 +116,8 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             pairs: (0..root.pairs_len()).map(|_| Pool::default()).collect(),
             ledgers: Pool::default(),
             seen: Pool::default(),
+            causes: Pool::default(),
+            betweens: Pool::default(),
             identity,
             root,
             checkers,
@@ -152,6 +158,13 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
 
     fn put_ledger(&self, ledger: &Arc<Checkers>) -> u32 {
         self.ledgers.put(ledger, self.prints(Self::LEDGER, &**ledger))
+    }
+
+    /// What was seen, if anything was.
+    fn put_seen(&self, seen: Vec<Seen>) -> Option<u32> {
+        let seen = Arc::new(seen);
+        let put = || self.seen.put(&seen, Box::new([print(K, &*seen, Names::own())]));
+        (!seen.is_empty()).then(put)
     }
 
     /// The fingerprint of what is left to go wrong.
@@ -213,10 +226,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 let seen = &outcome.seen;
                 let far = seen.iter().any(taken::looks_far);
                 let reached = taken::reached(seen);
-                let seen = (!seen.is_empty()).then(|| {
-                    let seen = Arc::new(std::mem::take(&mut outcome.seen));
-                    self.seen.put(&seen, Box::new([print(K, &*seen, Names::own())]))
-                });
+                let seen = self.put_seen(std::mem::take(&mut outcome.seen));
                 let (deltas, kind) = (deltas.into(), taken::kind(step));
                 Taken { code: *code, price, changes, seen, far, deltas, reached, kind, panics }
             })
@@ -289,7 +299,7 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
     }
 
     fn fair(&self, worker: &mut Worker<K>, state: &[u32; K], step: u16) -> Option<u32> {
-        let taken = worker.taken(self, state, step)?;
-        taken.price.is_none().then_some(u32::from(step))
+        let price = worker.price(self, state, step)?;
+        price.is_none().then_some(u32::from(step))
     }
 }

@@ -6,18 +6,22 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use zoolab_core::{Server, ServerId, Zxid};
 
+use super::parts::{Between2, Done, Own};
 use super::taken::{COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
 use super::{Asleep, Ensemble, pack, unpack};
 use crate::search::{Arrival, Awake, Verdict};
 use crate::world::{Budget, Price};
 
 /// More than this is forgotten, and worked out again when needed.
-const LOCALS_MOST: usize = 400_000;
 const JUDGED_MOST: usize = 6_000_000;
 const TOGETHER_MOST: usize = 200_000;
 
 /// A broken promise, where a ledger would be.
 const BROKEN: u32 = u32::MAX;
+
+/// Kinds of steps, by their place among all.
+const TIMEOUT: u8 = 6;
+const BREAK: u8 = 11;
 
 /// What a server is, as far as others care.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +52,11 @@ pub struct Worker<const K: usize> {
     /// By place and number.
     prints: Vec<Vec<u128>>,
     facts: Vec<Vec<Option<Facts>>>,
-    /// By server, and what it and what surrounds it are.
-    locals: HashMap<[u32; 8], Arc<Vec<Taken>>>,
+    own: Vec<Vec<Option<Arc<Own>>>>,
+    /// By pair, and which of the two.
+    out_of: Vec<Vec<Option<Arc<Between2>>>>,
+    done: Vec<HashMap<(u32, u32), Arc<Done>>>,
+    after: Vec<HashMap<(u32, u32), Option<u32>>>,
     together: HashMap<[u32; K], Arc<Vec<Taken>>>,
     judged: HashMap<(u32, u32), u32>,
     pairs: [[u64; 6]; KINDS.len()],
@@ -62,7 +69,10 @@ impl<const K: usize> Worker<K> {
             namings,
             prints: vec![Vec::new(); K],
             facts: vec![Vec::new(); K],
-            locals: HashMap::new(),
+            own: vec![Vec::new(); K],
+            out_of: vec![Vec::new(); 2 * K],
+            done: vec![HashMap::new(); K],
+            after: vec![HashMap::new(); K],
             together: HashMap::new(),
             judged: HashMap::new(),
             pairs: [[0; 6]; KINDS.len()],
@@ -183,39 +193,71 @@ impl<const K: usize> Worker<K> {
         })
     }
 
-    /// What one server may do, and what comes of it.
-    fn local<const W: usize>(
+    /// What a server may do by itself.
+    fn own<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, host: u32) -> Arc<Own> {
+        let all = &mut self.own[place];
+        if let Some(Some(own)) = all.get(host as usize) {
+            return Arc::clone(own);
+        }
+        let own = Arc::new(space.own_steps(place, host));
+        if all.len() <= host as usize {
+            all.resize(host as usize + 1, None);
+        }
+        all[host as usize] = Some(Arc::clone(&own));
+        own
+    }
+
+    /// What may come out of a pair, for one of the two.
+    fn out_of<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
-        state: &[u32; K],
         place: usize,
-    ) -> Arc<Vec<Taken>> {
-        let mut key = [0; 8];
-        key[0] = place as u32;
-        key[1] = state[place];
-        let pairs: Vec<usize> = space.root.pairs_of(place).collect();
-        for (slot, pair) in key[2..].iter_mut().zip(&pairs) {
-            *slot = state[space.len() + pair];
+        pair_place: usize,
+        pair: u32,
+    ) -> Arc<Between2> {
+        let upper = usize::from(space.root.pair_at(pair_place).ends[1] == space.ids[place]);
+        let all = &mut self.out_of[2 * pair_place + upper];
+        if let Some(Some(out)) = all.get(pair as usize) {
+            return Arc::clone(out);
         }
-        if let Some(local) = self.locals.get(&key) {
-            return Arc::clone(local);
+        let out = Arc::new(space.arrivals(place, pair_place, pair));
+        if all.len() <= pair as usize {
+            all.resize(pair as usize + 1, None);
         }
-        let mut world = space.root.clone();
-        world.put_host(place, space.hosts[place].get(state[place]));
-        for pair in pairs {
-            world.put_pair(pair, space.pairs[pair].get(state[space.len() + pair]));
+        all[pair as usize] = Some(Arc::clone(&out));
+        out
+    }
+
+    /// What comes of an act.
+    fn done<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        host: u32,
+        cause: u32,
+    ) -> Arc<Done> {
+        if let Some(done) = self.done[place].get(&(host, cause)) {
+            return Arc::clone(done);
         }
-        world.put_budget(plenty());
-        let mut steps = Vec::new();
-        world.choices(space.ids[place], &mut steps);
-        let named: Vec<_> =
-            steps.into_iter().map(|step| (space.codes.name(&world, place, &step), step)).collect();
-        let local = Arc::new(space.take(&world, &named));
-        if self.locals.len() >= LOCALS_MOST {
-            self.locals.clear();
+        let done = Arc::new(space.act(place, host, cause));
+        self.done[place].insert((host, cause), Arc::clone(&done));
+        done
+    }
+
+    /// What something makes of what is between two servers.
+    fn after<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        pair: u32,
+        what: u32,
+    ) -> Option<u32> {
+        if let Some(after) = self.after[place].get(&(pair, what)) {
+            return *after;
         }
-        self.locals.insert(key, Arc::clone(&local));
-        local
+        let after = space.happens_between(place, pair, what);
+        self.after[place].insert((pair, what), after);
+        after
     }
 
     /// What several servers may do together, and what comes of it.
@@ -266,20 +308,18 @@ impl<const K: usize> Worker<K> {
         next
     }
 
-    /// The step of a state that has this name.
-    pub(super) fn taken<const W: usize>(
+    /// What a step of a state costs; none if it has no step of this name.
+    pub(super) fn price<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         state: &[u32; K],
         code: u16,
-    ) -> Option<Taken> {
-        for place in 0..space.len() {
-            let local = self.local(space, state, place);
-            if let Some(taken) = local.iter().find(|taken| taken.code == code) {
-                return Some(taken.clone());
-            }
+    ) -> Option<Option<Price>> {
+        if code >= space.codes.len() {
+            return Some(None);
         }
-        self.joint(space, state)?.iter().find(|taken| taken.code == code).cloned()
+        let place = usize::from(code / (space.codes.len() / space.len() as u16));
+        space.whole(state, place, code).map(|taken| taken.price)
     }
 }
 
@@ -338,23 +378,86 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
 
     /// Takes the steps of one server.
     pub(super) fn alone(&mut self, place: usize) {
-        let local = self.worker.local(self.space, self.state, place);
-        for taken in local.iter() {
-            if !self.budget.affords(taken.price) {
-                continue;
-            }
-            self.enabled += 1;
-            if self.reduce && self.asleep.all.has(taken.code) {
-                continue;
-            }
-            let asleep =
-                if self.reduce { self.still_asleep(place, taken) } else { Asleep::default() };
-            self.take(taken, asleep);
-            if self.reduce {
-                self.asleep.all.insert(taken.code);
-                if taken.far {
-                    self.asleep.far.insert(taken.code);
+        let host = self.state[place];
+        let own = self.worker.own(self.space, place, host);
+        for (code, price, cause, kind) in &own.steps {
+            self.one(place, (*code, *price, *kind), None, Some(*cause));
+        }
+        for other in (0..self.space.len()).filter(|other| *other != place) {
+            let pair = self.space.pair_place(place, other);
+            let between = self.state[self.space.len() + pair];
+            let out = self.worker.out_of(self.space, place, pair, between);
+            if own.awake {
+                for (code, what, cause, kind) in &out.arrivals {
+                    self.one(place, (*code, None, *kind), Some((pair, *what)), Some(*cause));
                 }
+            }
+            if let (Some((leader, code, cause)), Some(price)) = (own.waits, out.patience)
+                && leader == other
+            {
+                self.one(place, (code, price, TIMEOUT), None, Some(cause));
+            }
+            for (code, what) in &out.breaks {
+                self.one(place, (*code, Some(Price::Break), BREAK), Some((pair, *what)), None);
+            }
+        }
+    }
+
+    /// Takes one step of a server, if it may and need be taken.
+    fn one(
+        &mut self,
+        place: usize,
+        (code, price, kind): (u16, Option<Price>, u8),
+        between: Option<(usize, u32)>,
+        cause: Option<u32>,
+    ) {
+        if !self.budget.affords(price) {
+            return;
+        }
+        self.enabled += 1;
+        if self.reduce && self.asleep.all.has(code) {
+            return;
+        }
+        let (space, first) = (self.space, self.space.len());
+        let mut state = *self.state;
+        let mut whole = true;
+        if let Some((pair, what)) = between {
+            let slot = &mut state[first + pair];
+            *slot = self.worker.after(space, pair, *slot, what).expect("nothing is sent");
+        }
+        let done = cause.map(|cause| self.worker.done(space, place, state[place], cause));
+        if let Some(done) = &done {
+            state[place] = done.host;
+            for (pair, what) in &done.between {
+                let slot = &mut state[first + usize::from(*pair)];
+                match self.worker.after(space, usize::from(*pair), *slot, *what) {
+                    Some(after) => *slot = after,
+                    None => whole = false,
+                }
+            }
+        }
+        let done = done.as_deref();
+        let far = done.is_some_and(|done| done.far);
+        let (seen, asleep) = if whole {
+            let seen = done.and_then(|done| done.seen);
+            let asleep = self.still_asleep(place, code, price, far, seen.is_some());
+            let reached = done.map_or(0, |done| done.reached);
+            let panics = done.is_some_and(|done| done.panics);
+            self.arrive(state, (code, price, kind), (seen, reached, panics), asleep);
+            (seen, asleep)
+        } else {
+            // A message was not sent after all, so something else was seen.
+            let taken = space.whole(self.state, place, code).expect("it can be taken");
+            let asleep =
+                self.still_asleep(place, code, price, taken.far, taken.seen.is_some());
+            self.take(&taken, asleep);
+            (taken.seen, asleep)
+        };
+        let _ = (seen, asleep);
+        if self.reduce {
+            self.asleep.all.insert(code);
+            if far {
+                self.asleep.far.insert(code);
             }
         }
     }
@@ -369,11 +472,18 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
     }
 
     /// What need not be taken after this step either.
-    fn still_asleep(&self, place: usize, taken: &Taken) -> Asleep<W> {
-        if taken.far {
+    fn still_asleep(
+        &self,
+        place: usize,
+        code: u16,
+        price: Option<Price>,
+        far: bool,
+        seen: bool,
+    ) -> Asleep<W> {
+        if far || !self.reduce {
             return Asleep::default();
         }
-        let last = match taken.price {
+        let last = match price {
             None => false,
             Some(Price::Crash) => self.budget.crashes == 1,
             Some(Price::PowerLoss) => self.budget.power_losses == 1,
@@ -381,60 +491,68 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             Some(Price::Timeout) => self.budget.timeouts == 1,
             Some(Price::Write) => self.budget.writes == 1,
         };
-        let touched = self.space.codes.touched(place, taken.code, taken.price, last);
-        let mut all = self.asleep.all.minus(touched);
-        if taken.seen.is_some() {
-            all = all.minus(self.asleep.far);
-            return Asleep { all, far: Default::default() };
+        let touched = self.space.codes.touched(place, code, price, last);
+        let all = self.asleep.all.minus(touched);
+        if seen {
+            return Asleep { all: all.minus(self.asleep.far), far: Default::default() };
         }
         Asleep { all, far: self.asleep.far.minus(touched) }
     }
 
     fn take(&mut self, taken: &Taken, asleep: Asleep<W>) {
-        self.count(taken);
         let mut state = *self.state;
         for (place, id) in &taken.changes {
             state[usize::from(*place)] = *id;
         }
+        let Taken { code, price, kind, seen, reached, panics, .. } = *taken;
+        self.arrive(state, (code, price, kind), (seen, reached, panics), asleep);
+    }
+
+    fn arrive(
+        &mut self,
+        mut state: [u32; K],
+        (code, price, kind): (u16, Option<Price>, u8),
+        (seen, reached, panics): (Option<u32>, u32, bool),
+        asleep: Asleep<W>,
+    ) {
+        self.count(kind, reached);
         let mut budget = self.budget;
-        budget.pay(taken.price);
+        budget.pay(price);
         state[K - 1] = pack(budget);
-        let spent = Ensemble::<K, W>::budget_print(state[K - 1])
-            .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
-        let mut verdict = if taken.panics { Verdict::Broken } else { Verdict::Fine };
-        let ledger = self.state[K - 2];
-        if let Some(seen) = taken.seen {
-            match self.worker.judge(self.space, ledger, seen) {
+        let mut verdict = if panics { Verdict::Broken } else { Verdict::Fine };
+        if let Some(seen) = seen {
+            match self.worker.judge(self.space, state[K - 2], seen) {
                 BROKEN => verdict = Verdict::Broken,
                 next => state[K - 2] = next,
             }
         }
+        let spent = Ensemble::<K, W>::budget_print(state[K - 1])
+            .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
         let mut print = u128::MAX;
         for naming in 0..self.prints.len() {
-            let mut sum =
-                self.prints[naming].wrapping_add(taken.deltas[naming]).wrapping_add(spent);
-            if state[K - 2] != ledger {
-                let (old, new) = (
-                    self.worker.print_of(self.space, K - 2, ledger, naming),
-                    self.worker.print_of(self.space, K - 2, state[K - 2], naming),
-                );
-                sum = sum.wrapping_add(new).wrapping_sub(old);
+            let mut sum = self.prints[naming].wrapping_add(spent);
+            for place in 0..K - 1 {
+                let (old, new) = (self.state[place], state[place]);
+                if old != new {
+                    let old = self.worker.print_of(self.space, place, old, naming);
+                    let new = self.worker.print_of(self.space, place, new, naming);
+                    sum = sum.wrapping_add(new).wrapping_sub(old);
+                }
             }
             print = print.min(sum);
         }
         let goal = self.worker.is_well(self.space, &state);
-        self.out.push(Arrival { step: taken.code, print, state, asleep, verdict, goal });
+        self.out.push(Arrival { step: code, print, state, asleep, verdict, goal });
     }
 
-    fn count(&mut self, taken: &Taken) {
-        let counts = &mut self.worker.pairs[usize::from(taken.kind)];
+    fn count(&mut self, kind: u8, mut reached: u32) {
+        let counts = &mut self.worker.pairs[usize::from(kind)];
         counts[0] += u64::from(self.faults == 0);
         let mut faults = self.faults;
         while faults != 0 {
             counts[1 + faults.trailing_zeros() as usize] += 1;
             faults &= faults - 1;
         }
-        let mut reached = taken.reached;
         while reached != 0 {
             self.worker.reached[reached.trailing_zeros() as usize] += 1;
             reached &= reached - 1;

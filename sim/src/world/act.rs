@@ -87,7 +87,7 @@ pub struct Ground<'a> {
 }
 
 /// Whether a message is shown to those who watch.
-pub(super) const fn shows(message: &Message) -> bool {
+pub const fn shows(message: &Message) -> bool {
     !matches!(message, Message::Ping { .. } | Message::Pong { .. } | Message::SnapPart { .. })
 }
 

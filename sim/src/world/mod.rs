@@ -180,6 +180,12 @@ impl World {
         &self.ensemble
     }
 
+    /// What the servers offer their clients.
+    #[must_use]
+    pub const fn settings(&self) -> &Arc<Settings> {
+        &self.settings
+    }
+
     /// All servers, in order.
     #[must_use]
     pub fn servers(&self) -> &[ServerId] {

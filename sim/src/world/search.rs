@@ -13,6 +13,9 @@ use zoolab_core::zab::MessageKind;
 use zoolab_core::{Epoch, Input, LinkId, Persist, Request, Server, ServerId, Timer};
 
 use super::act::Act;
+use super::host::Host;
+use super::link::Link;
+use super::pair::Pair;
 use super::possible::Cannot;
 use super::{Outcome, World};
 use crate::step::{Keep, Step};
@@ -122,6 +125,108 @@ pub enum Price {
     Write,
 }
 
+impl Host {
+    /// Whether a search lets a timer run out now, and at what price. What has become pointless to
+    /// wait for is for nothing: a quorum that is not there.
+    #[must_use]
+    pub fn patience(&self, bounds: Bounds, timer: Timer) -> Option<Option<Price>> {
+        let process = self.server.as_ref().filter(|_| self.is_awake())?;
+        self.timers[timer as usize]?;
+        match timer {
+            Timer::Establish if process.is_leading() => None,
+            Timer::Establish if process.is_short() => Some(None),
+            Timer::Establish => Some(Some(Price::Timeout)),
+            Timer::HalfTick => (process.is_leading() && process.is_short()).then_some(None),
+            Timer::Settle => (process.round() <= u64::from(bounds.rounds)).then_some(None),
+            Timer::Redial => Some(None),
+            Timer::Containers | Timer::Resend | Timer::Sessions | Timer::Silent => None,
+        }
+    }
+
+    /// The leader whose silence it may lose patience with.
+    #[must_use]
+    pub fn waits_on(&self) -> Option<ServerId> {
+        let process = self.server.as_ref().filter(|_| self.is_awake())?;
+        self.timers[Timer::Silent as usize]?;
+        process.following()
+    }
+
+    /// Everything that a search may do next with this machine, whatever surrounds it, at whatever
+    /// price, always in the same order.
+    pub fn choices(&self, bounds: Bounds, server: ServerId, steps: &mut Vec<Step>) {
+        if self.is_awake() {
+            if let Some(token) = self.disk.pending() {
+                steps.push(Step::Disk { server, token });
+            }
+            if self.reload {
+                steps.push(Step::Reload { server });
+            }
+            for timer in Timer::ALL {
+                if self.patience(bounds, timer).is_some() {
+                    steps.push(Step::Timeout { server, timer });
+                }
+            }
+            if self.server.as_ref().is_some_and(Server::is_leading) {
+                // Who wrote it makes it another.
+                steps.push(Step::Write { server, value: u32::from(server.0) });
+            }
+            let ways = 0..self.disk.ways(false);
+            steps.extend(ways.map(|luck| Step::Crash { server, luck }));
+        } else {
+            steps.push(Step::Restart { server });
+        }
+        let ways = self.disk.ways(true);
+        // Nothing to lose, and down already: no loss.
+        if self.server.is_some() || ways > 1 {
+            let (servers, keep) = (vec![server], Keep::Beginning);
+            let loss = |luck| Step::PowerLoss { servers: servers.clone(), luck, keep };
+            steps.extend((0..ways).map(loss));
+        }
+    }
+}
+
+impl Pair {
+    /// Whether a learner may lose patience with its leader, and at what price: for nothing if that
+    /// is gone without a word.
+    #[must_use]
+    pub fn patience(&self, server: ServerId) -> Option<Option<Price>> {
+        let own = |link: &Link| link.ends[0] == server && link.open[0];
+        let (_, link) = self.links.iter().find(|(_, link)| own(link))?;
+        let told = link.inbound(server).ends;
+        (!told).then_some(if link.open[1] { Some(Price::Timeout) } else { None })
+    }
+
+    /// What may arrive at one of the two next.
+    pub fn arrivals(&self, to: ServerId, steps: &mut Vec<Step>) {
+        let from = self.ends[1 - self.way(to)];
+        if self.cut[self.way(from)] {
+            return;
+        }
+        for (link, found) in self.links.iter().filter(|(_, found)| found.open[found.side(to)]) {
+            let lane = found.inbound(to);
+            match lane.messages.front() {
+                Some(message) => {
+                    let (link, kind, zxid) = (*link, message.kind(), message.zxid());
+                    steps.push(Step::Deliver { link, from, to, kind, zxid });
+                }
+                None if lane.ends => steps.push(Step::Closed { link: *link, at: to }),
+                None => {}
+            }
+        }
+        if self.votes[self.way(from)].is_some() {
+            steps.push(Step::Vote { from, to });
+        }
+    }
+
+    /// Which connections may break.
+    pub fn breaks(&self, steps: &mut Vec<Step>) {
+        let whole = self.links.iter().filter(|(_, link)| {
+            link.open == [true; 2] && !link.lanes[0].ends && !link.lanes[1].ends
+        });
+        steps.extend(whole.map(|(link, _)| Step::Break { link: *link }));
+    }
+}
+
 impl World {
     /// A name for a new connection. In a search the names of those that are gone are used again,
     /// so that worlds do not differ by how many there were.
@@ -196,76 +301,38 @@ impl World {
         }
     }
 
-    /// Whether a search lets a timer run out now, and at what price. What has become pointless
-    /// to wait for is for nothing: a peer that is gone without a word, a quorum that is not there.
+    /// Whether a search lets a timer run out now, and at what price.
     fn patience(&self, server: ServerId, timer: Timer) -> Option<Option<Price>> {
         let bounds = self.setting.search?;
         let host = self.host(server);
-        let process = host.server.as_ref().filter(|_| host.is_awake())?;
-        host.timers[timer as usize]?;
         match timer {
-            Timer::Silent => {
-                let leader = process.following()?;
-                let own = |link: &super::link::Link| link.ends[0] == server && link.open[0];
-                let pair = self.pair(server, leader);
-                let (_, link) = pair.links.iter().find(|(_, link)| own(link))?;
-                let told = link.inbound(server).ends;
-                (!told).then_some(if link.open[1] { Some(Price::Timeout) } else { None })
-            }
-            Timer::Establish if process.is_leading() => None,
-            Timer::Establish if process.is_short() => Some(None),
-            Timer::Establish => Some(Some(Price::Timeout)),
-            Timer::HalfTick => (process.is_leading() && process.is_short()).then_some(None),
-            Timer::Settle => (process.round() <= u64::from(bounds.rounds)).then_some(None),
-            Timer::Redial => Some(None),
-            Timer::Containers | Timer::Resend | Timer::Sessions => None,
+            Timer::Silent => self.pair(server, host.waits_on()?).patience(server),
+            Timer::Containers
+            | Timer::Establish
+            | Timer::HalfTick
+            | Timer::Redial
+            | Timer::Resend
+            | Timer::Sessions
+            | Timer::Settle => host.patience(bounds, timer),
         }
     }
 
     /// Everything that a search may do next with one server alone, at whatever price, always in
     /// the same order.
     pub fn choices(&self, server: ServerId, steps: &mut Vec<Step>) {
-        let host = self.host(server);
-        if host.is_awake() {
-            if let Some(token) = host.disk.pending() {
-                steps.push(Step::Disk { server, token });
+        let (host, bounds) = (self.host(server), self.setting.search.unwrap_or_default());
+        host.choices(bounds, server, steps);
+        for pair in self.pairs.iter().filter(|pair| pair.ends.contains(&server)) {
+            let peer = pair.ends[1 - pair.way(server)];
+            if host.is_awake() {
+                pair.arrivals(server, steps);
             }
-            if host.reload {
-                steps.push(Step::Reload { server });
+            if host.waits_on() == Some(peer) && pair.patience(server).is_some() {
+                steps.push(Step::Timeout { server, timer: Timer::Silent });
             }
-            for pair in self.pairs.iter().filter(|pair| pair.ends.contains(&server)) {
-                let from = pair.ends[1 - pair.way(server)];
-                steps.extend(pair.links.iter().filter_map(|(link, _)| {
-                    self.step_of(super::Pending::Message { link: *link, from, to: server })
-                }));
-                steps.extend(self.step_of(super::Pending::Vote { from, to: server }));
+            if pair.ends[0] == server {
+                pair.breaks(steps);
             }
-            for timer in Timer::ALL {
-                if self.patience(server, timer).is_some() {
-                    steps.push(Step::Timeout { server, timer });
-                }
-            }
-            if host.server.as_ref().is_some_and(Server::is_leading) {
-                // Who wrote it makes it another.
-                steps.push(Step::Write { server, value: u32::from(server.0) });
-            }
-            let ways = 0..host.disk.ways(false);
-            steps.extend(ways.map(|luck| Step::Crash { server, luck }));
-        } else {
-            steps.push(Step::Restart { server });
-        }
-        let ways = host.disk.ways(true);
-        // Nothing to lose, and down already: no loss.
-        if host.server.is_some() || ways > 1 {
-            let (servers, keep) = (vec![server], Keep::Beginning);
-            let loss = |luck| Step::PowerLoss { servers: servers.clone(), luck, keep };
-            steps.extend((0..ways).map(loss));
-        }
-        for pair in self.pairs.iter().filter(|pair| pair.ends[0] == server) {
-            let whole = pair.links.iter().filter(|(_, link)| {
-                link.open == [true; 2] && !link.lanes[0].ends && !link.lanes[1].ends
-            });
-            steps.extend(whole.map(|(link, _)| Step::Break { link: *link }));
         }
     }
 
