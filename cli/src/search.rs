@@ -41,6 +41,8 @@ pub(crate) struct Args {
     full: bool,
     #[arg(long)]
     quick_disks: bool,
+    #[arg(long)]
+    alike: bool,
     /// Take every order of independent steps
     #[arg(long)]
     no_reduce: bool,
@@ -56,6 +58,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     setting.snapshot_every = 0;
     setting.disks = Grain::Records;
     setting.search = Some(Bounds {
+        alike: args.alike,
         coarse: !args.full,
         quick_disks: args.quick_disks,
         crashes: args.crashes,

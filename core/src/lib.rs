@@ -49,6 +49,7 @@ pub mod session;
 pub mod storage;
 pub mod tree;
 pub mod txn;
+pub mod unordered;
 pub mod watch;
 pub mod wire;
 pub mod zab;

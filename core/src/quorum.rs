@@ -3,15 +3,25 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 use crate::ids::ServerId;
+use crate::unordered::hash_unordered;
 
 /// Which sets of servers are enough. Any two such sets have a server in common.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Quorum {
     /// Groups of servers with their weights. Invariant: at least one server has weight, and no
     /// server is in two groups. A plain majority is one group in which all weigh the same.
     groups: Vec<BTreeMap<ServerId, u64>>,
+}
+
+impl Hash for Quorum {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { groups } = self;
+        groups.len().hash(state);
+        groups.iter().for_each(|group| hash_unordered(group, state));
+    }
 }
 
 /// Why servers cannot be an ensemble.

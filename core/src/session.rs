@@ -12,6 +12,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::acl::Id;
 use crate::config::{Boot, Settings};
@@ -61,11 +62,22 @@ pub(crate) struct Live {
     pub(crate) origin: Option<Origin>,
 }
 
+/// The next id to give out. Its highest byte names the server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct NextId(i64);
+
+/// Without the name, which the server has as well: it may be hashed under another.
+impl Hash for NextId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.0 & 0x00FF_FFFF_FFFF_FFFF).hash(state);
+    }
+}
+
 /// All sessions.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Sessions {
     tick_ms: i64,
-    next: i64,
+    next: NextId,
     /// Replicated: made and ended by transactions only, part of every snapshot.
     table: BTreeMap<SessionId, i32>,
     live: Lookup<SessionId, Live>,
@@ -80,7 +92,7 @@ impl Sessions {
     pub(crate) fn new(settings: &Settings, boot: &Boot) -> Self {
         Self {
             tick_ms: i64::from(settings.tick_ms),
-            next: first_id(boot),
+            next: NextId(first_id(boot)),
             table: BTreeMap::new(),
             live: Lookup::new(boot.scatter),
             buckets: BTreeMap::new(),
@@ -190,8 +202,8 @@ impl Sessions {
     }
 
     pub(crate) fn fresh_id(&mut self) -> SessionId {
-        let id = SessionId(self.next);
-        self.next = self.next.wrapping_add(1);
+        let id = SessionId(self.next.0);
+        self.next.0 = self.next.0.wrapping_add(1);
         id
     }
 

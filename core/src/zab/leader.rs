@@ -11,13 +11,15 @@
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::ids::{LinkId, ServerId, Zxid};
 use crate::quorum::Quorum;
 use crate::txn::Txn;
+use crate::unordered::hash_unordered;
 
 /// Proposes and commits, in order, for as long as this server leads.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Leader {
     /// Newest proposal.
     proposed: Zxid,
@@ -27,6 +29,16 @@ pub(crate) struct Leader {
     durable: Vec<(ServerId, Zxid)>,
     /// Learners that wait until this has been committed.
     syncs: VecDeque<(Zxid, LinkId)>,
+}
+
+impl Hash for Leader {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { proposed, proposals, durable, syncs } = self;
+        proposed.hash(state);
+        proposals.hash(state);
+        hash_unordered(durable, state);
+        syncs.hash(state);
+    }
 }
 
 impl Leader {

@@ -6,12 +6,14 @@
 //! ```
 
 use alloc::collections::BTreeSet;
+use core::hash::{Hash, Hasher};
 
 use super::discovery::Discovery;
 use super::leader::Leader;
 use super::learner::Learners;
 use crate::ids::{Epoch, ServerId};
 use crate::quorum::Quorum;
+use crate::unordered::hash_unordered;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -34,10 +36,18 @@ pub(crate) enum Phase {
 }
 
 /// Who has what the epoch begins with, on disk. Nobody is taken out again.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Establishing {
     pub(crate) epoch: Epoch,
     pub(crate) have: BTreeSet<ServerId>,
+}
+
+impl Hash for Establishing {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { epoch, have } = self;
+        epoch.hash(state);
+        hash_unordered(have, state);
+    }
 }
 
 impl Leading {

@@ -7,9 +7,11 @@
 //! ```
 
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use crate::ids::{LinkId, ServerId, Zxid};
 use crate::io::Output;
+use crate::unordered::hash_unordered;
 use crate::zab::Message;
 
 /// How far one learner has got.
@@ -50,8 +52,15 @@ pub(crate) struct Learner {
 }
 
 /// All that follow, by connection.
-#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Learners(Vec<Learner>);
+
+/// Who came first does not matter to anybody.
+impl Hash for Learners {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_unordered(&self.0, state);
+    }
+}
 
 impl Learners {
     pub(crate) fn add(&mut self, link: LinkId, server: ServerId, deadline: u64) {

@@ -76,17 +76,19 @@ impl Ledger {
     ) -> Result<(), Violation> {
         let member = self.member(server);
         let (told, accepted, promised) = (member.told, member.accepted, member.promised);
+        let durable = member.durable;
         holds(Promise::PromiseDurable, accepted >= told, || {
             format!("server {server} promised itself to epoch {told}, safe is {accepted}")
         })?;
+        self.member_mut(server).told = Epoch(0);
         if !counts {
             return Ok(());
         }
         holds(Promise::OnePromise, accepted > promised, || {
             format!("server {server} promised itself to epoch {accepted} twice")
         })?;
-        holds(Promise::HonestVote, zxid == Zxid::NONE || zxid == member.durable, || {
-            format!("server {server} says that it has {zxid}, safe is {}", member.durable)
+        holds(Promise::HonestVote, zxid == Zxid::NONE || zxid == durable, || {
+            format!("server {server} says that it has {zxid}, safe is {durable}")
         })?;
         self.member_mut(server).promised = accepted;
         Ok(())
@@ -129,7 +131,10 @@ impl Ledger {
             format!("server {server} leads epoch {epoch} with {last}, committed is {due}")
         })?;
         self.reigns.insert(epoch, Reign { leader: server, begun, established: false });
-        self.member_mut(server).led = Some(epoch);
+        let member = self.member_mut(server);
+        member.led = Some(epoch);
+        member.gathers = false;
+        member.presented.clear();
         Ok(())
     }
 

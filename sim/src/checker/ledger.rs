@@ -6,14 +6,47 @@
 //! history.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use zoolab_core::unordered::hash_unordered;
 use zoolab_core::zab::Message;
 use zoolab_core::{Ensemble, Epoch, Note, ServerId, Txn, Why, Zxid};
 
 use super::history::History;
 use super::promise::{Promise, Violation, holds};
 use crate::seen::Seen;
+
+/// Something for each of some servers, of which none comes first.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct ByServer<T>(BTreeMap<ServerId, T>);
+
+impl<T> Default for ByServer<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Hash> Hash for ByServer<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_unordered(&self.0, state);
+    }
+}
+
+impl<T> Deref for ByServer<T> {
+    type Target = BTreeMap<ServerId, T>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for ByServer<T> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 /// What is known of one server.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
@@ -41,13 +74,15 @@ pub(super) struct Member {
     /// Its log went as far as this before it was cut.
     pub(super) cut_from: Zxid,
     /// What each leader has heard last that it has.
-    pub(super) acked: BTreeMap<ServerId, Zxid>,
+    pub(super) acked: ByServer<Zxid>,
     /// It takes itself for the leader.
     pub(super) leads: bool,
+    /// It is gathering promises: its epoch is not fixed yet, or not enough have promised.
+    pub(super) gathers: bool,
     /// The newest epoch that it led.
     pub(super) led: Option<Epoch>,
     /// Who has presented itself to it, with which epoch.
-    pub(super) presented: BTreeMap<ServerId, Epoch>,
+    pub(super) presented: ByServer<Epoch>,
 }
 
 /// An epoch with a leader.
@@ -71,7 +106,7 @@ pub(super) struct Proposals {
 }
 
 /// See the [module](self).
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Ledger {
     pub(super) ensemble: Arc<Ensemble>,
     /// By number: they are small.
@@ -84,6 +119,20 @@ pub(super) struct Ledger {
     pub(super) established: Option<Epoch>,
     /// The newest that any server has ever applied.
     pub(super) delivered: Zxid,
+}
+
+impl Hash for Ledger {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { ensemble: _, members, proposed, committed, reigns, established, delivered } =
+            self;
+        let ids = (0..).map(ServerId);
+        hash_unordered(ids.zip(members), state);
+        proposed.hash(state);
+        committed.hash(state);
+        reigns.hash(state);
+        established.hash(state);
+        delivered.hash(state);
+    }
 }
 
 impl Ledger {
@@ -135,9 +184,7 @@ impl Ledger {
         match event {
             Seen::Appended { server, txn } => self.appended(*server, txn),
             Seen::Crashed { server, .. } | Seen::Halted { server } => {
-                let member = self.member_mut(*server);
-                member.leads = false;
-                member.presented.clear();
+                self.leaves(*server);
                 Ok(())
             }
             Seen::Delivered { from, to, message } => self.delivered(*from, *to, message),
@@ -181,20 +228,37 @@ impl Ledger {
             Note::Committed(zxid) => self.commit(server, *zxid),
             Note::Discovered { epoch, zxid: _ } => self.discovered(server, *epoch),
             Note::Elected { leader, round: _ } => {
-                self.member_mut(server).leads = *leader == server;
+                let member = self.member_mut(server);
+                member.leads = *leader == server;
+                member.gathers = member.leads;
                 Ok(())
             }
             Note::Established(epoch) => self.establish(server, *epoch),
             Note::Left(why) => left(server, *why),
             Note::Looking { ballot } => {
+                self.leaves(server);
+                // Its disk is done with whatever its leader wanted, and that is over.
                 let member = self.member_mut(server);
-                member.leads = false;
-                member.presented.clear();
+                member.snapshots.clear();
+                member.cut_at = None;
                 ballot.map_or(Ok(()), |ballot| self.looking(server, ballot))
             }
             Note::Proposed(txn) => self.propose(server, txn),
             Note::Reached(_) => Ok(()),
             Note::Serving(epoch) => self.serving(server, *epoch),
+        }
+    }
+
+    /// A server leads nobody any more. What can be of no use to any promise is forgotten, so that
+    /// equal worlds are judged by equal ledgers.
+    fn leaves(&mut self, server: ServerId) {
+        let member = self.member_mut(server);
+        member.leads = false;
+        member.gathers = false;
+        member.told = Epoch(0);
+        member.presented.clear();
+        for member in &mut self.members {
+            member.acked.remove(&server);
         }
     }
 
@@ -239,7 +303,10 @@ impl Ledger {
                 Ok(())
             }
             Message::LearnerInfo { accepted, .. } => {
-                self.member_mut(to).presented.insert(from, *accepted);
+                let member = self.member_mut(to);
+                if member.gathers {
+                    member.presented.insert(from, *accepted);
+                }
                 Ok(())
             }
             Message::Commit(zxid) => self.legal(from, zxid.epoch()),

@@ -111,6 +111,7 @@ impl Ledger {
         member.history = history;
         member.durable = zxid;
         member.applied = zxid;
+        member.snapshots.clear();
         Ok(())
     }
 
@@ -125,6 +126,7 @@ impl Ledger {
         let member = self.member_mut(server);
         member.history = history;
         member.durable = to;
+        member.cut_at = None;
         member.cut_from = last;
         Ok(())
     }

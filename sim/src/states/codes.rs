@@ -3,6 +3,7 @@
 
 use zoolab_core::{LinkId, ServerId};
 
+use super::Names;
 use crate::search::Bits;
 use crate::step::Step;
 use crate::world::{Price, World};
@@ -27,6 +28,8 @@ pub(super) struct Codes<const W: usize> {
     of: Vec<Bits<W>>,
     /// By price.
     priced: [Bits<W>; 5],
+    /// By way of naming, and back: the name of each step under that.
+    renamed: Vec<[Vec<u16>; 2]>,
 }
 
 impl<const W: usize> Codes<W> {
@@ -35,7 +38,7 @@ impl<const W: usize> Codes<W> {
     /// # Panics
     /// If they are too many.
     #[must_use]
-    pub(super) fn new(ids: &[ServerId]) -> Self {
+    pub(super) fn new(ids: &[ServerId], names: &[Names]) -> Self {
         let count = ids.len();
         let per_server = PEERS + (1 + 2 * LINKS) * count as u16;
         assert!(usize::from(per_server) * count <= 64 * W, "too many servers for {W} words");
@@ -44,6 +47,7 @@ impl<const W: usize> Codes<W> {
             per_server,
             of: vec![Bits::default(); count],
             priced: [Bits::default(); 5],
+            renamed: Vec::new(),
         };
         for place in 0..count {
             for code in 0..per_server {
@@ -77,7 +81,57 @@ impl<const W: usize> Codes<W> {
                 codes.of[place].insert(vote);
             }
         }
+        codes.renamed = names.iter().map(|names| codes.under(names)).collect();
         codes
+    }
+
+    /// The name of each step under other names of the servers, and back.
+    fn under(&self, names: &Names) -> [Vec<u16>; 2] {
+        let mut there: Vec<u16> = (0..self.len()).collect();
+        let mut back = there.clone();
+        for (code, renamed) in (0..self.len()).zip(&mut there) {
+            let (place, own) = (usize::from(code / self.per_server), code % self.per_server);
+            let place_new = names.place(place);
+            *renamed = if own >= self.breaks_of(0) {
+                let rest = own - self.breaks_of(0);
+                let (peer, kind) = (names.place(usize::from(rest / LINKS)), rest % LINKS);
+                // A break is the lower one's, and says whether that one dialled.
+                if place_new < peer {
+                    self.whole(place_new, self.breaks_of(peer) + kind)
+                } else {
+                    self.whole(peer, self.breaks_of(place_new) + (kind ^ 2))
+                }
+            } else if own >= self.votes_of(0) {
+                let peer = names.place(usize::from(own - self.votes_of(0)));
+                self.whole(place_new, self.votes_of(peer))
+            } else if own >= PEERS {
+                let (peer, kind) = ((own - PEERS) / LINKS, (own - PEERS) % LINKS);
+                let peer = names.place(usize::from(peer)) as u16;
+                self.whole(place_new, PEERS + LINKS * peer + kind)
+            } else {
+                self.whole(place_new, own)
+            };
+            back[usize::from(*renamed)] = code;
+        }
+        [there, back]
+    }
+
+    /// A set of steps under a way of naming; or back.
+    #[must_use]
+    pub(super) fn rename(&self, set: Bits<W>, naming: usize, back: bool) -> Bits<W> {
+        if naming == 0 {
+            return set;
+        }
+        let names = &self.renamed[naming][usize::from(back)];
+        let mut renamed = Bits::default();
+        for (place, word) in set.words().iter().enumerate() {
+            let mut word = *word;
+            while word != 0 {
+                renamed.insert(names[place * 64 + word.trailing_zeros() as usize]);
+                word &= word - 1;
+            }
+        }
+        renamed
     }
 
     const fn votes_of(&self, peer: usize) -> u16 {
@@ -173,14 +227,6 @@ impl<const W: usize> Codes<W> {
         if let Some(price) = price.filter(|_| last) {
             add(&mut touched, self.priced[price as usize]);
         }
-        touched
-    }
-
-    /// What is not independent of a step of all these servers.
-    #[must_use]
-    pub fn touched_by(&self, places: impl Iterator<Item = usize>) -> Bits<W> {
-        let mut touched = Bits::default();
-        places.for_each(|place| add(&mut touched, self.of[place]));
         touched
     }
 }

@@ -108,10 +108,15 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let ids = root.servers().to_vec();
         assert_eq!(words_of(ids.len()), K, "so many numbers make a state");
         let bounds = root.setting().search.expect("time stands still in a search");
+        let quorum = &root.ensemble().quorum;
+        let plain = root.setting().voters.len() == 1
+            && ids.iter().all(|id| quorum.has_voter(*id) && quorum.weight(*id) == 1);
+        let alike = bounds.alike && bounds.coarse && plain;
+        let names = if alike { Names::all(&ids) } else { vec![Names::own(&ids)] };
         let identity = serde_json::to_string(root.setting()).expect("a setting can be written");
         Self {
-            codes: Codes::new(&ids),
-            names: vec![Names::own()],
+            codes: Codes::new(&ids, &names),
+            names,
             hosts: ids.iter().map(|_| Pool::default()).collect(),
             pairs: (0..root.pairs_len()).map(|_| Pool::default()).collect(),
             ledgers: Pool::default(),
@@ -143,27 +148,44 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
     const LEDGER: usize = K - 2;
     const BUDGET: usize = K - 1;
 
-    /// The fingerprints of something at a place, under each way of naming.
-    fn prints(&self, place: usize, value: &impl std::hash::Hash) -> Box<[u128]> {
-        self.names.iter().map(|names| print(place, value, *names)).collect()
+    /// The fingerprints of a server at a place, under each way of naming.
+    fn host_prints(&self, place: usize, host: &Host) -> Box<[u128]> {
+        self.names.iter().map(|names| print(names.place(place), host, names)).collect()
+    }
+
+    /// The fingerprints of what is between two servers, under each way of naming.
+    fn pair_prints(&self, pair: &Pair) -> Box<[u128]> {
+        let ends = pair.ends.map(|end| self.ids.iter().position(|id| *id == end));
+        let ends = ends.map(|end| end.expect("a server of this world"));
+        let print = |names: &Names| {
+            let [one, other] = ends.map(|end| names.place(end));
+            let place = self.len() + self.pair_place(one, other);
+            if one < other {
+                print(place, pair, names)
+            } else {
+                print(place, &pair.flipped(), names)
+            }
+        };
+        self.names.iter().map(print).collect()
     }
 
     fn put_host(&self, place: usize, host: &Arc<Host>) -> u32 {
-        self.hosts[place].put(host, self.prints(place, &**host))
+        self.hosts[place].put(host, self.host_prints(place, host))
     }
 
     fn put_pair(&self, place: usize, pair: &Arc<Pair>) -> u32 {
-        self.pairs[place].put(pair, self.prints(self.len() + place, &**pair))
+        self.pairs[place].put(pair, self.pair_prints(pair))
     }
 
     fn put_ledger(&self, ledger: &Arc<Checkers>) -> u32 {
-        self.ledgers.put(ledger, self.prints(Self::LEDGER, &**ledger))
+        let prints = self.names.iter().map(|names| print(Self::LEDGER, &**ledger, names));
+        self.ledgers.put(ledger, prints.collect())
     }
 
     /// What was seen, if anything was.
     fn put_seen(&self, seen: Vec<Seen>) -> Option<u32> {
         let seen = Arc::new(seen);
-        let put = || self.seen.put(&seen, Box::new([print(K, &*seen, Names::own())]));
+        let put = || self.seen.put(&seen, Box::new([print(K, &*seen, &self.names[0])]));
         (!seen.is_empty()).then(put)
     }
 
@@ -211,7 +233,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 for place in 0..self.len() {
                     let (old, new) = (world.host_at(place), after.host_at(place));
                     if !Arc::ptr_eq(old, new) {
-                        let (old, id) = (self.prints(place, &**old), self.put_host(place, new));
+                        let (old, id) = (self.host_prints(place, old), self.put_host(place, new));
                         change(place, old, id, self.hosts[place].prints(id));
                     }
                 }
@@ -219,7 +241,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                     let (old, new) = (world.pair_at(place), after.pair_at(place));
                     if !Arc::ptr_eq(old, new) {
                         let whole = self.len() + place;
-                        let (old, id) = (self.prints(whole, &**old), self.put_pair(place, new));
+                        let (old, id) = (self.pair_prints(old), self.put_pair(place, new));
                         change(whole, old, id, self.pairs[place].prints(id));
                     }
                 }
@@ -277,7 +299,7 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
         }
         state[Self::LEDGER] = self.put_ledger(&Arc::new(self.checkers.clone()));
         state[Self::BUDGET] = pack(*self.root.budget());
-        let print = worker.print(self, &state)[0];
+        let print = worker.print(self, &state).into_iter().min().expect("they have names");
         let goal = worker.is_well(self, &state);
         let (asleep, verdict) = (Asleep::default(), Verdict::Fine);
         Arrival { step: 0, print, state, asleep, verdict, goal }

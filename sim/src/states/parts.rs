@@ -16,7 +16,7 @@ use zoolab_core::zab::Message;
 use zoolab_core::{Input, LinkId, Request, ServerId, Timer};
 
 use super::taken::{self, Taken};
-use super::{Ensemble, Names, print};
+use super::{Ensemble, print};
 use crate::seen::Seen;
 use crate::step::{Instant, Step};
 use crate::world::Price;
@@ -87,13 +87,13 @@ pub(super) struct Done {
 impl<const K: usize, const W: usize> Ensemble<K, W> {
     fn cause(&self, act: Act, from: Option<ServerId>) -> u32 {
         let cause = Arc::new(Cause { act, from });
-        let prints = Box::new([print(K + 1, &*cause, Names::own())]);
+        let prints = Box::new([print(K + 1, &*cause, &self.names[0])]);
         self.causes.put(&cause, prints)
     }
 
     fn between(&self, what: Between) -> u32 {
         let what = Arc::new(what);
-        let prints = Box::new([print(K + 2, &*what, Names::own())]);
+        let prints = Box::new([print(K + 2, &*what, &self.names[0])]);
         self.betweens.put(&what, prints)
     }
 
@@ -221,11 +221,13 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 Effect::Client(..) | Effect::Fresh(_) => {}
                 Effect::Died { tell } => {
                     let what = self.between(Between::Died(me, tell));
-                    between.extend(others(place).map(|it| (self.pair_place(place, it) as u8, what)));
+                    between
+                        .extend(others(place).map(|it| (self.pair_place(place, it) as u8, what)));
                 }
                 Effect::Risen => {
                     let what = self.between(Between::Risen(me));
-                    between.extend(others(place).map(|it| (self.pair_place(place, it) as u8, what)));
+                    between
+                        .extend(others(place).map(|it| (self.pair_place(place, it) as u8, what)));
                 }
                 Effect::HangUp(link) => {
                     let pair = self.pair_place(place, self.peer(place, link));
@@ -242,7 +244,8 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                     between.push((pair as u8, self.between(Between::Send(link, me, message))));
                 }
                 Effect::Tell(to, notification) => {
-                    if let Some(to) = self.place(to).filter(|to| *to != place && !self.bounds.coarse)
+                    if let Some(to) =
+                        self.place(to).filter(|to| *to != place && !self.bounds.coarse)
                     {
                         let pair = self.pair_place(place, to);
                         let what = self.between(Between::Vote(me, notification));

@@ -4,43 +4,72 @@ use std::hash::{Hash, Hasher};
 
 use xxhash_rust::xxh3::Xxh3;
 use zoolab_core::ServerId;
+use zoolab_core::unordered::{BEGIN, END};
 
-/// Other names for servers, by place: for states that differ in nothing but names.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Names([u8; 16]);
+/// Other names for servers: for states that differ in nothing but names.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Names {
+    /// By old name.
+    ids: [u8; 16],
+    /// The place that each place's server goes to.
+    places: Vec<usize>,
+}
 
 impl Names {
+    /// Each of these servers takes the name of the one at the place named for it.
+    #[must_use]
+    pub fn new(servers: &[ServerId], places: &[usize]) -> Self {
+        let mut ids = std::array::from_fn(|id| id as u8);
+        for (old, place) in servers.iter().zip(places) {
+            if let Some(id) = ids.get_mut(usize::from(old.0)) {
+                *id = servers[*place].0;
+            }
+        }
+        Self { ids, places: places.to_vec() }
+    }
+
     /// Everybody keeps its name.
     #[must_use]
-    pub fn own() -> Self {
-        Self(std::array::from_fn(|id| id as u8))
+    pub fn own(servers: &[ServerId]) -> Self {
+        Self::new(servers, &(0..servers.len()).collect::<Vec<_>>())
     }
 
-    /// The first list takes the names of the second.
+    /// All ways of giving the servers each other's names, their own first.
     #[must_use]
-    pub fn of(old: &[ServerId], new: &[ServerId]) -> Self {
-        let mut names = Self::own();
-        for (old, new) in old.iter().zip(new) {
-            names.0[usize::from(old.0)] = new.0;
+    pub fn all(servers: &[ServerId]) -> Vec<Self> {
+        let mut ways: Vec<Vec<usize>> = vec![Vec::new()];
+        for _ in servers {
+            let further = |way: &Vec<usize>| {
+                let free = (0..servers.len()).filter(|place| !way.contains(place));
+                free.map(|place| [&way[..], &[place]].concat()).collect::<Vec<_>>()
+            };
+            ways = ways.iter().flat_map(further).collect();
         }
-        names
+        ways.iter().map(|places| Self::new(servers, places)).collect()
     }
 
-    /// The new name of a server.
+    /// The place that a place's server goes to.
     #[must_use]
-    pub const fn name(&self, id: u16) -> u16 {
-        if (id as usize) < 16 { self.0[id as usize] as u16 } else { id }
+    pub fn place(&self, place: usize) -> usize {
+        self.places[place]
+    }
+
+    fn id(&self, id: u16) -> u16 {
+        self.ids.get(usize::from(id)).map_or(id, |id| u16::from(*id))
     }
 }
 
 /// Takes what is hashed as bytes of fixed width, the lowest first. What hashes as 16 bits is a
-/// server, what hashes as 128 bits a connection; both are renamed.
-struct Canonical {
+/// server, what hashes as 128 bits a connection; both are renamed. Of several things of which none
+/// comes first, the sum is taken.
+struct Canonical<'a> {
     xxh3: Xxh3,
-    names: Names,
+    names: &'a Names,
+    /// What surrounds the things that are being taken, and the sum of those before.
+    outer: Vec<(Xxh3, u128)>,
 }
 
-impl Hasher for Canonical {
+impl Hasher for Canonical<'_> {
     fn finish(&self) -> u64 {
         self.xxh3.digest()
     }
@@ -54,7 +83,7 @@ impl Hasher for Canonical {
     }
 
     fn write_u16(&mut self, word: u16) {
-        self.xxh3.update(&self.names.name(word).to_le_bytes());
+        self.xxh3.update(&self.names.id(word).to_le_bytes());
     }
 
     fn write_u32(&mut self, word: u32) {
@@ -67,13 +96,27 @@ impl Hasher for Canonical {
 
     fn write_u128(&mut self, link: u128) {
         // As searches name connections: who dialled whom, the how manieth.
-        let part = |of: u128| u128::from(self.names.name((of % 100) as u16));
+        let part = |of: u128| u128::from(self.names.id((of % 100) as u16));
         let renamed = link / 10_000 * 10_000 + part(link / 100) * 100 + part(link);
         self.xxh3.update(&renamed.to_le_bytes());
     }
 
     fn write_usize(&mut self, word: usize) {
         self.write_u64(word as u64);
+    }
+
+    fn write_i128(&mut self, mark: i128) {
+        if mark == BEGIN {
+            self.outer.push((std::mem::replace(&mut self.xxh3, Xxh3::new()), 0));
+        } else if mark == END {
+            let (mut xxh3, sum) = self.outer.pop().expect("what ends has begun");
+            xxh3.update(&sum.to_le_bytes());
+            self.xxh3 = xxh3;
+        } else {
+            let one = std::mem::replace(&mut self.xxh3, Xxh3::new()).digest128();
+            let (_, sum) = self.outer.last_mut().expect("what goes on has begun");
+            *sum = sum.wrapping_add(one);
+        }
     }
 
     fn write_isize(&mut self, word: isize) {
@@ -83,8 +126,8 @@ impl Hasher for Canonical {
 
 /// The fingerprint of something at a place.
 #[must_use]
-pub fn print(place: usize, value: &impl Hash, names: Names) -> u128 {
-    let mut canonical = Canonical { xxh3: Xxh3::new(), names };
+pub fn print(place: usize, value: &impl Hash, names: &Names) -> u128 {
+    let mut canonical = Canonical { xxh3: Xxh3::new(), names, outer: Vec::new() };
     canonical.write_u64(place as u64);
     value.hash(&mut canonical);
     canonical.xxh3.digest128()

@@ -328,6 +328,12 @@ const fn plenty() -> Budget {
     Budget { crashes: 63, power_losses: 63, breaks: 63, timeouts: 63, writes: 63 }
 }
 
+/// The first of the least.
+fn least(prints: &[u128]) -> usize {
+    let least = (0..prints.len()).min_by_key(|naming| prints[*naming]);
+    least.expect("they have names")
+}
+
 /// One state whose steps are being taken.
 pub(super) struct Expanding<'a, const K: usize, const W: usize> {
     space: &'a Ensemble<K, W>,
@@ -369,6 +375,12 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         }
         let prints = worker.print(space, state);
         let Awake { asleep, reduce } = *awake;
+        // Sleep sets are kept under the names that the fingerprint is of.
+        let naming = least(&prints);
+        let asleep = Asleep {
+            all: space.codes.rename(asleep.all, naming, true),
+            far: space.codes.rename(asleep.far, naming, true),
+        };
         Self { space, worker, state, budget, faults, prints, asleep, reduce, enabled: 0, out }
     }
 
@@ -448,8 +460,7 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         } else {
             // A message was not sent after all, so something else was seen.
             let taken = space.whole(self.state, place, code).expect("it can be taken");
-            let asleep =
-                self.still_asleep(place, code, price, taken.far, taken.seen.is_some());
+            let asleep = self.still_asleep(place, code, price, taken.far, taken.seen.is_some());
             self.take(&taken, asleep);
             (taken.seen, asleep)
         };
@@ -528,7 +539,7 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         }
         let spent = Ensemble::<K, W>::budget_print(state[K - 1])
             .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
-        let mut print = u128::MAX;
+        let (mut print, mut least) = (u128::MAX, 0);
         for naming in 0..self.prints.len() {
             let mut sum = self.prints[naming].wrapping_add(spent);
             for place in 0..K - 1 {
@@ -539,8 +550,15 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
                     sum = sum.wrapping_add(new).wrapping_sub(old);
                 }
             }
-            print = print.min(sum);
+            if sum < print {
+                (print, least) = (sum, naming);
+            }
         }
+        let codes = &self.space.codes;
+        let asleep = Asleep {
+            all: codes.rename(asleep.all, least, false),
+            far: codes.rename(asleep.far, least, false),
+        };
         let goal = self.worker.is_well(self.space, &state);
         self.out.push(Arrival { step: code, print, state, asleep, verdict, goal });
     }

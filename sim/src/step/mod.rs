@@ -195,6 +195,7 @@ impl Step {
             Self::Drift { server, ppm } => (31, id(server), i64::from(*ppm).cast_unsigned()),
             Self::Free(bounds) => {
                 let numbers = [
+                    u8::from(bounds.alike),
                     u8::from(bounds.coarse),
                     u8::from(bounds.quick_disks),
                     bounds.crashes,

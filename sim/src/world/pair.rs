@@ -28,6 +28,16 @@ impl Pair {
         Self { ends, links: Vec::new(), votes: [None; 2], cut: [false; 2], slow_us: [0; 2] }
     }
 
+    /// The same, told from the other end. For whoever gives the two other names: the lower one
+    /// comes first.
+    #[must_use]
+    pub fn flipped(&self) -> Self {
+        let Self { ends, links, votes, cut, slow_us } = self.clone();
+        let ends = [ends[1], ends[0]];
+        let (votes, cut) = ([votes[1], votes[0]], [cut[1], cut[0]]);
+        Self { ends, links, votes, cut, slow_us: [slow_us[1], slow_us[0]] }
+    }
+
     /// Which of the two ways begins at a server.
     #[must_use]
     pub fn way(&self, from: ServerId) -> usize {

@@ -24,6 +24,10 @@ use crate::step::{Keep, Step};
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Bounds {
+    /// Whether servers that differ in nothing but their names, and writes that differ in nothing
+    /// but who wrote them, are the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub alike: bool,
     /// Whether an election, with discovery, is one step.
     pub coarse: bool,
     /// Whether disks are done at once.
@@ -168,7 +172,8 @@ impl Host {
             }
             if self.server.as_ref().is_some_and(Server::is_leading) {
                 // Who wrote it makes it another.
-                steps.push(Step::Write { server, value: u32::from(server.0) });
+                let value = if bounds.alike { 0 } else { u32::from(server.0) };
+                steps.push(Step::Write { server, value });
             }
             let ways = 0..self.disk.ways(false);
             steps.extend(ways.map(|luck| Step::Crash { server, luck }));
