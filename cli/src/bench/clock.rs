@@ -23,3 +23,9 @@ pub(crate) fn timed(work: impl FnOnce()) -> Duration {
     work();
     worked() - start
 }
+
+/// How long all threads of this process have been running, taken together.
+pub(crate) fn worked_by_all() -> Duration {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID);
+    Duration::from(time.expect("the kernel counts the time of processes"))
+}

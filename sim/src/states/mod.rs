@@ -20,6 +20,7 @@
 mod codes;
 mod parts;
 mod pool;
+mod preset;
 mod print;
 mod root;
 mod taken;
@@ -34,6 +35,7 @@ use self::codes::Codes;
 use self::parts::{Between, Cause};
 use self::pool::Pool;
 pub use self::print::{Names, print};
+pub use self::preset::Preset;
 pub use self::root::Root;
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};

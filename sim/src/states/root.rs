@@ -1,11 +1,15 @@
-//! Where a search begins: everybody has just started, with nothing, or a run has come so far.
+//! Where a search begins: everybody has just started, with nothing; or everybody follows a leader;
+//! or a run has come so far.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+
+use zoolab_core::Server;
 
 use crate::checker::Checkers;
 use crate::setting::{Setting, SettingError};
 use crate::step::{Instant, Step};
-use crate::world::{Outcome, World};
+use crate::world::{Bounds, Budget, Outcome, World};
 
 /// A world in a search, what is known of it, and how it came to be.
 #[derive(Clone, Debug)]
@@ -34,6 +38,93 @@ impl Root {
         for server in root.world.servers().to_vec() {
             root.take(Step::Restart { server });
         }
+        Ok(root)
+    }
+
+    /// Everybody follows a leader, and nothing is under way: what a fresh ensemble comes to if the
+    /// first thing that may happen does, again and again.
+    ///
+    /// # Errors
+    /// If the setting cannot be.
+    ///
+    /// # Panics
+    /// As [`fresh`](Self::fresh), and if nobody finds a leader in a long time.
+    pub fn led(setting: Setting) -> Result<Self, SettingError> {
+        /// More steps than any healthy ensemble needs.
+        const STEPS_MOST: usize = 10_000;
+        let mut root = Self::fresh(setting)?;
+        let mut seen = VecDeque::new();
+        for _ in 0..STEPS_MOST {
+            if root.is_led() {
+                return Ok(root);
+            }
+            let mut steps = Vec::new();
+            for server in root.world.servers().to_vec() {
+                root.world.choices(server, &mut steps);
+            }
+            root.world.choices_together(&mut steps);
+            // Timers only when nothing else is left, or an election would be over too early.
+            let free = |step: &&Step| root.world.price(step).is_none();
+            let timer = |step: &&Step| matches!(step, Step::Timeout { .. });
+            let calm = steps.iter().filter(free).find(|step| !timer(step));
+            let step = calm.or_else(|| {
+                let due = steps.iter().filter(free).find(|step| {
+                    let line = step.to_string();
+                    !seen.iter().any(|other| *other == line)
+                });
+                due.or_else(|| steps.iter().find(free))
+            });
+            let step = step.expect("something may happen").clone();
+            if matches!(step, Step::Timeout { .. }) {
+                // Each in its turn.
+                seen.push_back(step.to_string());
+                if seen.len() > 2 {
+                    seen.pop_front();
+                }
+            }
+            root.take(step);
+        }
+        panic!("nobody found a leader");
+    }
+
+    fn is_led(&self) -> bool {
+        let all = self.world.servers();
+        let server = |id| self.world.host(id).server.as_ref();
+        let Some(leader) = self.world.leader() else { return false };
+        let idle = |id| self.world.host(id).disk.pending().is_none();
+        self.world.links().all(|(_, link)| link.lanes.iter().all(|lane| lane.messages.is_empty()))
+            && all.iter().all(|id| {
+                idle(*id)
+                    && server(*id).is_some_and(Server::is_serving)
+                    && server(*id).and_then(Server::following) == Some(leader)
+            })
+    }
+
+    /// Where a run has come by these steps, from where time stands still within these bounds.
+    ///
+    /// # Errors
+    /// Says at which step it does not fit, or breaks a promise.
+    pub fn of_run(
+        setting: Setting,
+        steps: &[(Instant, Step)],
+        bounds: Bounds,
+    ) -> Result<Self, String> {
+        let world = World::new(setting).map_err(|error| error.to_string())?;
+        let checkers = Checkers::new(Arc::clone(world.ensemble()));
+        let mut root = Self { world, checkers, steps: Vec::new() };
+        let mut outcome = Outcome::default();
+        let free = (root.world.now(), Step::Free(bounds));
+        for (count, (at, step)) in steps.iter().chain([&free]).enumerate() {
+            let at = (*at).max(root.world.now());
+            let wrong = |what: String| format!("step {}: {step}: {what}", count + 1);
+            root.world.can(at, step).map_err(|why| wrong(why.to_string()))?;
+            (outcome.seen.clear(), outcome.fresh.clear());
+            root.world.step(at, step, &mut outcome);
+            let kept = root.checkers.observe(&outcome.seen);
+            kept.map_err(|violation| wrong(violation.to_string()))?;
+            root.steps.push((at, step.clone()));
+        }
+        root.world.put_budget(Budget::of(bounds));
         Ok(root)
     }
 
