@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_128;
 use zoolab_core::ServerId;
 use zoolab_core::unordered::{BEGIN, END};
 
@@ -63,42 +63,42 @@ impl Names {
 /// server, what hashes as 128 bits a connection; both are renamed. Of several things of which none
 /// comes first, the sum is taken.
 struct Canonical<'a> {
-    xxh3: Xxh3,
+    bytes: Vec<u8>,
     names: &'a Names,
-    /// What surrounds the things that are being taken, and the sum of those before.
-    outer: Vec<(Xxh3, u128)>,
+    /// Where the thing begins that is being taken, and the sum of those before.
+    outer: Vec<(usize, u128)>,
 }
 
 impl Hasher for Canonical<'_> {
     fn finish(&self) -> u64 {
-        self.xxh3.digest()
+        xxh3_128(&self.bytes) as u64
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.xxh3.update(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 
     fn write_u8(&mut self, word: u8) {
-        self.xxh3.update(&[word]);
+        self.bytes.push(word);
     }
 
     fn write_u16(&mut self, word: u16) {
-        self.xxh3.update(&self.names.id(word).to_le_bytes());
+        self.bytes.extend_from_slice(&self.names.id(word).to_le_bytes());
     }
 
     fn write_u32(&mut self, word: u32) {
-        self.xxh3.update(&word.to_le_bytes());
+        self.bytes.extend_from_slice(&word.to_le_bytes());
     }
 
     fn write_u64(&mut self, word: u64) {
-        self.xxh3.update(&word.to_le_bytes());
+        self.bytes.extend_from_slice(&word.to_le_bytes());
     }
 
     fn write_u128(&mut self, link: u128) {
         // As searches name connections: who dialled whom, the how manieth.
         let part = |of: u128| u128::from(self.names.id((of % 100) as u16));
         let renamed = link / 10_000 * 10_000 + part(link / 100) * 100 + part(link);
-        self.xxh3.update(&renamed.to_le_bytes());
+        self.bytes.extend_from_slice(&renamed.to_le_bytes());
     }
 
     fn write_usize(&mut self, word: usize) {
@@ -107,15 +107,15 @@ impl Hasher for Canonical<'_> {
 
     fn write_i128(&mut self, mark: i128) {
         if mark == BEGIN {
-            self.outer.push((std::mem::replace(&mut self.xxh3, Xxh3::new()), 0));
+            self.outer.push((self.bytes.len(), 0));
         } else if mark == END {
-            let (mut xxh3, sum) = self.outer.pop().expect("what ends has begun");
-            xxh3.update(&sum.to_le_bytes());
-            self.xxh3 = xxh3;
+            let (start, sum) = self.outer.pop().expect("what ends has begun");
+            self.bytes.truncate(start);
+            self.bytes.extend_from_slice(&sum.to_le_bytes());
         } else {
-            let one = std::mem::replace(&mut self.xxh3, Xxh3::new()).digest128();
-            let (_, sum) = self.outer.last_mut().expect("what goes on has begun");
-            *sum = sum.wrapping_add(one);
+            let (start, sum) = self.outer.last_mut().expect("what goes on has begun");
+            *sum = sum.wrapping_add(xxh3_128(&self.bytes[*start..]));
+            self.bytes.truncate(*start);
         }
     }
 
@@ -127,8 +127,9 @@ impl Hasher for Canonical<'_> {
 /// The fingerprint of something at a place.
 #[must_use]
 pub fn print(place: usize, value: &impl Hash, names: &Names) -> u128 {
-    let mut canonical = Canonical { xxh3: Xxh3::new(), names, outer: Vec::new() };
+    let bytes = Vec::with_capacity(2048);
+    let mut canonical = Canonical { bytes, names, outer: Vec::new() };
     canonical.write_u64(place as u64);
     value.hash(&mut canonical);
-    canonical.xxh3.digest128()
+    xxh3_128(&canonical.bytes)
 }

@@ -111,24 +111,19 @@ impl<const K: usize> Worker<K> {
         let budget = Ensemble::<K, W>::budget_print(state[K - 1]);
         let mut sums = vec![budget; self.namings];
         for (place, id) in state.iter().enumerate().take(K - 1) {
-            for (naming, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.wrapping_add(self.print_of(space, place, *id, naming));
+            let row = self.row(space, place, *id);
+            for (sum, print) in sums.iter_mut().zip(&self.prints[place][row..]) {
+                *sum = sum.wrapping_add(*print);
             }
         }
         sums
     }
 
-    fn print_of<const W: usize>(
-        &mut self,
-        space: &Ensemble<K, W>,
-        place: usize,
-        id: u32,
-        naming: usize,
-    ) -> u128 {
+    /// Where the fingerprints of something begin among those of its place.
+    fn row<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> usize {
         let at = id as usize * self.namings;
-        let known = self.prints[place].get(at + naming).copied().unwrap_or(0);
-        if known != 0 {
-            return known;
+        if self.prints[place].get(at).is_some_and(|print| *print != 0) {
+            return at;
         }
         let servers = space.len();
         let prints = if place < servers {
@@ -143,7 +138,7 @@ impl<const K: usize> Worker<K> {
             all.resize(at + self.namings, 0);
         }
         all[at..at + self.namings].copy_from_slice(&prints);
-        prints[naming]
+        at
     }
 
     fn facts<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> Facts {
@@ -343,6 +338,8 @@ pub(super) struct Expanding<'a, const K: usize, const W: usize> {
     /// What has gone wrong before, as bits.
     faults: u8,
     prints: Vec<u128>,
+    /// Room to work in.
+    sums: Vec<u128>,
     /// Asleep, or taken already.
     asleep: Asleep<W>,
     reduce: bool,
@@ -381,7 +378,8 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             all: space.codes.rename(asleep.all, naming, true),
             far: space.codes.rename(asleep.far, naming, true),
         };
-        Self { space, worker, state, budget, faults, prints, asleep, reduce, enabled: 0, out }
+        let (sums, enabled) = (Vec::new(), 0);
+        Self { space, worker, state, budget, faults, prints, sums, asleep, reduce, enabled, out }
     }
 
     pub(super) const fn enabled(&self) -> u32 {
@@ -539,21 +537,21 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         }
         let spent = Ensemble::<K, W>::budget_print(state[K - 1])
             .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
-        let (mut print, mut least) = (u128::MAX, 0);
-        for naming in 0..self.prints.len() {
-            let mut sum = self.prints[naming].wrapping_add(spent);
-            for place in 0..K - 1 {
-                let (old, new) = (self.state[place], state[place]);
-                if old != new {
-                    let old = self.worker.print_of(self.space, place, old, naming);
-                    let new = self.worker.print_of(self.space, place, new, naming);
-                    sum = sum.wrapping_add(new).wrapping_sub(old);
+        self.sums.clear();
+        self.sums.extend(self.prints.iter().map(|print| print.wrapping_add(spent)));
+        for place in 0..K - 1 {
+            let (old, new) = (self.state[place], state[place]);
+            if old != new {
+                let old = self.worker.row(self.space, place, old);
+                let new = self.worker.row(self.space, place, new);
+                let all = &self.worker.prints[place];
+                for (naming, sum) in self.sums.iter_mut().enumerate() {
+                    *sum = sum.wrapping_add(all[new + naming]).wrapping_sub(all[old + naming]);
                 }
             }
-            if sum < print {
-                (print, least) = (sum, naming);
-            }
         }
+        let least = least(&self.sums);
+        let print = self.sums[least];
         let codes = &self.space.codes;
         let asleep = Asleep {
             all: codes.rename(asleep.all, least, false),
