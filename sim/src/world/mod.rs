@@ -13,6 +13,7 @@ pub mod bytes;
 pub mod client;
 pub mod clock;
 pub mod disk;
+mod held;
 pub mod host;
 mod life;
 pub mod link;
@@ -32,11 +33,11 @@ use zoolab_core::{ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settin
 
 use self::act::{Act, shows};
 use self::client::Client;
-use self::disk::DiskSeen;
+use self::held::Held;
 use self::host::Host;
 use self::link::Link;
 use self::pair::Pair;
-use crate::seen::Seen;
+use crate::seen::{Said, Seen};
 use crate::setting::{Setting, SettingError};
 use crate::step::{ClientId, Instant, Step};
 
@@ -94,7 +95,8 @@ pub struct Outcome {
     /// For whoever picks the next step.
     pub fresh: Vec<Pending>,
     outputs: Vec<zoolab_core::Output>,
-    effects: Vec<act::Effect>,
+    /// The place of the pair in which a connection was last looked for. Nothing depends on it.
+    likely: usize,
 }
 
 /// See the [module](self).
@@ -106,10 +108,10 @@ pub struct World {
     settings: Arc<Settings>,
     ids: Arc<[ServerId]>,
     paths: Arc<[Text]>,
-    /// Shared until one of them changes. By place in `ids`.
-    hosts: Vec<Arc<Host>>,
-    /// The same, for each two servers, in order.
-    pairs: Vec<Arc<Pair>>,
+    /// By place in `ids`.
+    hosts: Vec<Held<Host>>,
+    /// For each two servers, in order.
+    pairs: Vec<Held<Pair>>,
     link_next: u64,
     /// What may still happen in a search.
     budget: Budget,
@@ -136,16 +138,16 @@ impl World {
         let hosts = (0..ids.len())
             .map(|place| {
                 let skew_ms = setting.skew_ms.get(place).copied().unwrap_or(0);
-                Arc::new(Host::new(setting.disks, rules, skew_ms))
+                Held::Own(Box::new(Host::new(setting.disks, rules, skew_ms)))
             })
             .collect();
         let mut pairs = Vec::new();
         for (place, one) in ids.iter().enumerate() {
-            let pair = |other: &ServerId| Arc::new(Pair::new([*one, *other]));
+            let pair = |other: &ServerId| Held::Own(Box::new(Pair::new([*one, *other])));
             pairs.extend(ids[place + 1..].iter().map(pair));
         }
         let paths = (0..setting.nodes.max(1)).map(|node| Text::from(format!("/n{node}")));
-        Ok(Self {
+        let mut world = Self {
             now: Instant(0),
             ensemble: Arc::new(ensemble),
             settings: Arc::new(settings),
@@ -159,7 +161,11 @@ impl World {
             conns: BTreeMap::new(),
             conn_next: 0,
             setting: Arc::new(setting),
-        })
+        };
+        if world.setting.search.is_some() {
+            world.share();
+        }
+        Ok(world)
     }
 
     /// What time it is.
@@ -193,7 +199,7 @@ impl World {
     }
 
     fn place(&self, server: ServerId) -> Option<usize> {
-        self.ids.iter().position(|id| *id == server)
+        place(&self.ids, server)
     }
 
     /// A server's machine.
@@ -207,7 +213,7 @@ impl World {
 
     fn host_mut(&mut self, server: ServerId) -> &mut Host {
         let place = self.place(server).expect("a server of this world");
-        Arc::make_mut(&mut self.hosts[place])
+        self.hosts[place].make_mut()
     }
 
     /// A client.
@@ -227,8 +233,7 @@ impl World {
 
     /// The place of two different servers among all pairs.
     fn pair_place(&self, one: ServerId, other: ServerId) -> Option<usize> {
-        let (a, b) = (self.place(one.min(other))?, self.place(one.max(other))?);
-        (a < b).then(|| a * (2 * self.ids.len() - a - 1) / 2 + b - a - 1)
+        pair_place(&self.ids, one, other)
     }
 
     /// Everything between two different servers.
@@ -242,14 +247,12 @@ impl World {
 
     fn pair_mut(&mut self, one: ServerId, other: ServerId) -> &mut Pair {
         let place = self.pair_place(one, other).expect("two servers of this world");
-        Arc::make_mut(&mut self.pairs[place])
+        self.pairs[place].make_mut()
     }
 
     /// Where a connection of a server goes to.
     fn peer(&self, server: ServerId, link: LinkId) -> Option<ServerId> {
-        let with = |pair: &&Arc<Pair>| pair.ends.contains(&server);
-        let pair = self.pairs.iter().filter(with).find(|pair| pair.link(link).is_some())?;
-        Some(pair.ends[1 - pair.way(server)])
+        outputs::peer(&self.ids, &self.pairs, server, link).map(|(peer, _, _)| peer)
     }
 
     /// One connection between servers.
@@ -389,7 +392,7 @@ impl World {
             Step::Full { server, full } => {
                 let seen = &mut outcome.seen;
                 let host = self.host_mut(*server);
-                host.disk.set_full(*full, &mut |what| note_disk(*server, what, seen));
+                host.disk.set_full(*full, &mut |what| seen.push(what.of(*server)));
                 if host.disk.pending().is_some() {
                     outcome.fresh.push(Pending::Disk(*server));
                 }
@@ -418,23 +421,20 @@ impl World {
         }
     }
 
-    /// Hands a server an input and does what it wants done.
-    fn input(&mut self, server: ServerId, input: Input, outcome: &mut Outcome) {
-        self.act(server, Act::Input(input), outcome);
-    }
-
     fn deliver(&mut self, link: LinkId, from: ServerId, to: ServerId, outcome: &mut Outcome) {
-        let message = self.pair_mut(from, to).receive(link, to);
+        let pair = self.pair_place(from, to).expect("two servers of this world");
+        outcome.likely = pair;
+        let message = self.pairs[pair].make_mut().receive(link, to);
         if shows(&message) {
-            outcome.seen.push(Seen::Delivered { from, to, message: message.clone() });
+            outcome.seen.push(Seen::Delivered { from, to, message: Said::of(&message) });
         }
-        self.input(to, Input::Message { link, message }, outcome);
+        self.input(to, outcome, || Input::Message { link, message });
     }
 
     fn closed(&mut self, link: LinkId, at: ServerId, outcome: &mut Outcome) {
         let peer = self.peer(at, link).expect("a connection of this world");
         self.pair_mut(at, peer).close(link, at, false);
-        self.input(at, Input::Unlinked { link: Some(link), peer }, outcome);
+        self.input(at, outcome, || Input::Unlinked { link: Some(link), peer });
     }
 
     fn break_link(&mut self, link: LinkId, outcome: &mut Outcome) {
@@ -450,13 +450,13 @@ impl World {
         self.host_mut(from).dials.remove(&to);
         let there = self.place(to).is_some_and(|place| self.hosts[place].server.is_some());
         if !there || self.is_cut(from, to) || self.is_cut(to, from) {
-            self.input(from, Input::Unlinked { link: None, peer: to }, outcome);
+            self.input(from, outcome, || Input::Unlinked { link: None, peer: to });
             return;
         }
         let link = self.fresh_link(from, to);
         self.pair_mut(from, to).links.push((link, Link::new(from, to)));
-        self.input(to, Input::Linked { link, peer: from, dialled: false }, outcome);
-        self.input(from, Input::Linked { link, peer: to, dialled: true }, outcome);
+        self.input(to, outcome, || Input::Linked { link, peer: from, dialled: false });
+        self.input(from, outcome, || Input::Linked { link, peer: to, dialled: true });
     }
 
     fn vote(&mut self, from: ServerId, to: ServerId, again: bool, outcome: &mut Outcome) {
@@ -467,7 +467,7 @@ impl World {
             pair.votes[way] = None;
         }
         if let Some(notification) = vote {
-            self.input(to, Input::Told { from, notification }, outcome);
+            self.input(to, outcome, || Input::Told { from, notification });
         }
         if again && self.pair(from, to).votes[way].is_some() {
             outcome.fresh.push(Pending::Vote { from, to });
@@ -502,12 +502,25 @@ impl World {
     }
 }
 
-fn note_disk(server: ServerId, what: DiskSeen, seen: &mut Vec<Seen>) {
-    seen.push(match what {
-        DiskSeen::Appended(txn) => Seen::Appended { server, txn },
-        DiskSeen::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
-        DiskSeen::Installed(zxid) => Seen::Installed { server, zxid },
-        DiskSeen::Synced(zxid) => Seen::Synced { server, zxid },
-        DiskSeen::Truncated(to) => Seen::Truncated { server, to },
-    });
+/// Where a server is among all, in order. Their numbers mostly count up from one.
+#[inline(always)]
+fn place(ids: &[ServerId], server: ServerId) -> Option<usize> {
+    let likely = usize::from(server.0).wrapping_sub(1);
+    if ids.get(likely) == Some(&server) {
+        return Some(likely);
+    }
+    ids.iter().position(|id| *id == server)
+}
+
+/// The place of two different servers among all pairs.
+#[inline(always)]
+fn pair_place(ids: &[ServerId], one: ServerId, other: ServerId) -> Option<usize> {
+    let (one, other) = (place(ids, one)?, place(ids, other)?);
+    (one != other).then(|| pair_of(ids.len(), one.min(other), one.max(other)))
+}
+
+/// The place among all pairs of the servers at two places, the lower one first.
+#[inline]
+const fn pair_of(servers: usize, low: usize, high: usize) -> usize {
+    low * (2 * servers - low - 1) / 2 + high - low - 1
 }

@@ -249,15 +249,16 @@ impl World {
     pub(super) fn free(&mut self, bounds: Bounds, outcome: &mut Outcome) {
         Arc::make_mut(&mut self.setting).search = Some(bounds);
         self.budget = Budget::of(bounds);
+        self.share();
         for place in 0..self.hosts.len() {
             for timer in Timer::ALL {
                 let waits = bounds.waits_for(timer);
-                let slot = &mut Arc::make_mut(&mut self.hosts[place]).timers[timer as usize];
+                let slot = &mut self.hosts[place].make_mut().timers[timer as usize];
                 *slot = slot.filter(|_| waits).map(|_| zoolab_core::Millis(0));
             }
         }
         if bounds.coarse {
-            self.pairs.iter_mut().for_each(|pair| Arc::make_mut(pair).votes = [None; 2]);
+            self.pairs.iter_mut().for_each(|pair| pair.make_mut().votes = [None; 2]);
         }
         for server in self.ids.to_vec() {
             self.act(server, Act::Rest, outcome);
@@ -449,7 +450,7 @@ impl World {
         let ballot = ballot.expect("it may lead");
         let decision = Decision { ballot, round: 1 };
         for server in [leader].into_iter().chain(followers.iter().copied()) {
-            self.input(server, Input::Elected(decision), outcome);
+            self.input(server, outcome, || Input::Elected(decision));
         }
         self.meet(leader, followers, outcome);
     }
@@ -458,7 +459,7 @@ impl World {
     pub(super) fn join(&mut self, leader: ServerId, server: ServerId, outcome: &mut Outcome) {
         let zxid = zoolab_core::Zxid::ZERO;
         let ballot = zoolab_core::election::Ballot { epoch: Epoch(0), zxid, leader };
-        self.input(server, Input::Elected(Decision { ballot, round: 1 }), outcome);
+        self.input(server, outcome, || Input::Elected(Decision { ballot, round: 1 }));
         self.meet(leader, &[server], outcome);
     }
 
@@ -510,6 +511,6 @@ impl World {
     pub(super) fn write(&mut self, server: ServerId, value: u32, outcome: &mut Outcome) {
         let data = Some(Arc::from(value.to_be_bytes()));
         let request = Request::SetData { path: "/".into(), data, version: -1 };
-        self.input(server, Input::Own(request), outcome);
+        self.input(server, outcome, || Input::Own(request));
     }
 }
