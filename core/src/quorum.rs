@@ -1,6 +1,6 @@
 //! What is enough: which sets of servers speak for the ensemble.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -11,9 +11,9 @@ use crate::unordered::hash_unordered;
 /// Which sets of servers are enough. Any two such sets have a server in common.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Quorum {
-    /// Groups of servers with their weights. Invariant: at least one server has weight, and no
-    /// server is in two groups. A plain majority is one group in which all weigh the same.
-    groups: Vec<BTreeMap<ServerId, u64>>,
+    /// Groups of servers with their weights, in order. Invariant: at least one server has weight,
+    /// and no server is in two groups. A plain majority is one group in which all weigh the same.
+    groups: Vec<Vec<(ServerId, u64)>>,
 }
 
 impl Hash for Quorum {
@@ -48,7 +48,7 @@ impl Quorum {
     /// An ensemble of one.
     #[must_use]
     pub fn of_one(me: ServerId) -> Self {
-        Self { groups: alloc::vec![BTreeMap::from([(me, 1)])] }
+        Self { groups: alloc::vec![alloc::vec![(me, 1)]] }
     }
 
     /// More than half of the voters.
@@ -79,16 +79,17 @@ impl Quorum {
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();
         for group in groups {
-            let mut members = BTreeMap::new();
+            let mut members = Vec::new();
             for (server, weight) in group {
                 if !seen.insert(server) {
                     return Err(QuorumError::Twice(server));
                 }
-                members.insert(server, weight);
+                members.push((server, weight));
             }
+            members.sort_unstable();
             all.push(members);
         }
-        if all.iter().flat_map(BTreeMap::values).all(|weight| *weight == 0) {
+        if all.iter().flatten().all(|(_, weight)| *weight == 0) {
             return Err(QuorumError::NoWeight);
         }
         Ok(Self { groups: all })
@@ -97,19 +98,20 @@ impl Quorum {
     /// The servers that vote, in order.
     #[must_use]
     pub fn voters(&self) -> BTreeSet<ServerId> {
-        self.groups.iter().flat_map(BTreeMap::keys).copied().collect()
+        self.groups.iter().flatten().map(|(server, _)| *server).collect()
     }
 
     /// Whether a server votes.
     #[must_use]
     pub fn has_voter(&self, server: ServerId) -> bool {
-        self.groups.iter().any(|group| group.contains_key(&server))
+        self.groups.iter().flatten().any(|(voter, _)| *voter == server)
     }
 
     /// What a server's vote weighs; without weight it cannot be elected.
     #[must_use]
     pub fn weight(&self, server: ServerId) -> u64 {
-        self.groups.iter().find_map(|group| group.get(&server)).copied().unwrap_or(0)
+        let mut all = self.groups.iter().flatten();
+        all.find(|(voter, _)| *voter == server).map_or(0, |(_, weight)| *weight)
     }
 
     /// Whether these servers are enough. Others than voters do not count.
@@ -123,8 +125,11 @@ impl Quorum {
     pub fn is_enough_if(&self, mut is: impl FnMut(ServerId) -> bool) -> bool {
         let (mut groups, mut won) = (0, 0);
         for group in &self.groups {
-            let all: u64 = group.values().sum();
-            let here: u64 = group.iter().filter(|(id, _)| is(**id)).map(|(_, weight)| weight).sum();
+            let (mut all, mut here) = (0, 0);
+            for (server, weight) in group {
+                all += weight;
+                here += if is(*server) { *weight } else { 0 };
+            }
             groups += usize::from(all > 0);
             won += usize::from(here > all / 2);
         }
