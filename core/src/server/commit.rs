@@ -187,6 +187,9 @@ impl Server {
     }
 
     fn apply_one(&mut self, txn: &Txn, change: &NodeChange, out: &mut Vec<Output>) -> Done {
+        if self.watches.is_empty() {
+            return self.tree.apply_unwatched(txn.stamp, txn.session, change);
+        }
         let mut triggers: Vec<Trigger> = Vec::new();
         let done = self.tree.apply(txn.stamp, txn.session, change, &mut triggers);
         let (conns, skip_acl) = (&self.conns, self.settings.skip_acl);

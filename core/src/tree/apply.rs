@@ -57,6 +57,26 @@ impl Tree {
         change: &NodeChange,
         triggers: &mut Vec<Trigger>,
     ) -> Done {
+        self.carry_out(stamp, session, change, Some(triggers))
+    }
+
+    /// The same where nobody watches.
+    pub(crate) fn apply_unwatched(
+        &mut self,
+        stamp: Stamp,
+        session: SessionId,
+        change: &NodeChange,
+    ) -> Done {
+        self.carry_out(stamp, session, change, None)
+    }
+
+    fn carry_out(
+        &mut self,
+        stamp: Stamp,
+        session: SessionId,
+        change: &NodeChange,
+        triggers: Option<&mut Vec<Trigger>>,
+    ) -> Done {
         match change {
             NodeChange::Check { path: _, version: _ } => Done::Checked,
             NodeChange::Create { op: _, path, data, acl, kind, parent_cversion } => {
@@ -77,7 +97,7 @@ impl Tree {
         stamp: Stamp,
         session: SessionId,
         birth: &Birth<'_>,
-        triggers: &mut Vec<Trigger>,
+        triggers: Option<&mut Vec<Trigger>>,
     ) -> Done {
         let &Birth { path: at, data, acl, kind, parent_cversion } = birth;
         let Some(parent_key) = path::parent(at) else { return Done::Before };
@@ -117,16 +137,18 @@ impl Tree {
         self.arena.insert(node);
         self.note_kind(at, &stat);
         self.count_birth(at, data);
-        triggers.push(Trigger {
-            kind: EventKind::Created,
-            path: at.clone(),
-            acl: acl.clone(),
-            parent_acl: Some(self.acls.get(parent_acl).clone()),
-        });
+        if let Some(triggers) = triggers {
+            triggers.push(Trigger {
+                kind: EventKind::Created,
+                path: at.clone(),
+                acl: acl.clone(),
+                parent_acl: Some(self.acls.get(parent_acl).clone()),
+            });
+        }
         Done::Created(reported)
     }
 
-    fn delete(&mut self, stamp: Stamp, at: &Text, triggers: &mut Vec<Trigger>) -> Done {
+    fn delete(&mut self, stamp: Stamp, at: &Text, triggers: Option<&mut Vec<Trigger>>) -> Done {
         let mut parent_acl = None;
         if let Some(parent) = path::parent(at).and_then(|key| self.arena.get_mut(key)) {
             parent.remove_child(path::name(at));
@@ -143,7 +165,9 @@ impl Tree {
         self.acls.release(node.acl);
         self.forget_kind(at, &node.stat);
         self.count_death(at, &node.data);
-        triggers.push(Trigger { kind: EventKind::Deleted, path: at.clone(), acl, parent_acl });
+        if let Some(triggers) = triggers {
+            triggers.push(Trigger { kind: EventKind::Deleted, path: at.clone(), acl, parent_acl });
+        }
         Done::Deleted
     }
 
@@ -153,7 +177,7 @@ impl Tree {
         at: &Text,
         data: &Data,
         version: i32,
-        triggers: &mut Vec<Trigger>,
+        triggers: Option<&mut Vec<Trigger>>,
     ) -> Done {
         let Some(node) = self.arena.get_mut(path::key(at)) else { return Done::Before };
         let before = core::mem::replace(&mut node.data, data.clone());
@@ -166,12 +190,14 @@ impl Tree {
         let grown = len(data) as i64 - len(&before) as i64;
         self.data_bytes = self.data_bytes.wrapping_add_signed(grown);
         self.count(at, grown, 0);
-        triggers.push(Trigger {
-            kind: EventKind::DataChanged,
-            path: at.clone(),
-            acl: self.acls.get(acl).clone(),
-            parent_acl: None,
-        });
+        if let Some(triggers) = triggers {
+            triggers.push(Trigger {
+                kind: EventKind::DataChanged,
+                path: at.clone(),
+                acl: self.acls.get(acl).clone(),
+                parent_acl: None,
+            });
+        }
         Done::Set(reported)
     }
 
