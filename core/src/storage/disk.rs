@@ -28,6 +28,9 @@ use crate::ids::{Epoch, Zxid};
 use crate::io::Persist;
 use crate::txn::Txn;
 
+/// So much room is made for an entry of the log; most small writes fit.
+const ENTRY_USUAL: usize = 128;
+
 /// Which files there are, and where the next transaction goes.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Disk {
@@ -124,7 +127,7 @@ impl Disk {
     /// If it leaves a gap.
     pub fn append(&mut self, txn: &Txn, out: &mut Vec<FileOp>) {
         let first = txn.stamp.zxid;
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(ENTRY_USUAL);
         let tail = match &mut self.tail {
             Some(tail) => tail,
             none => {

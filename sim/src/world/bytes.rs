@@ -10,11 +10,12 @@
 //! power loss leaves here is read by the code that reads real directories.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use zoolab_core::storage::{
     Disk, FileKind, FileName, FileOp, Files, RecoverError, Recovered, Rules, recover,
 };
-use zoolab_core::{Persist, Token, Zxid};
+use zoolab_core::{Persist, Token, Txn, Zxid};
 
 use super::disk::{DiskSeen, Finish};
 use crate::luck::Luck;
@@ -57,6 +58,8 @@ pub struct ByteDisk {
     queue: VecDeque<(Token, Persist)>,
     full: bool,
     appended: Zxid,
+    /// Room to work in. Invariant: empty between calls.
+    room: Vec<FileOp>,
 }
 
 impl ByteDisk {
@@ -74,13 +77,16 @@ impl ByteDisk {
             queue: VecDeque::new(),
             full: false,
             appended: Zxid::ZERO,
+            room: Vec::new(),
         }
     }
 
     /// Is asked to do something, after everything it was asked before.
     pub fn ask(&mut self, token: Token, persist: Persist, seen: &mut impl FnMut(DiskSeen)) {
-        self.queue.push_back((token, persist));
-        self.take_appends(seen);
+        match persist {
+            Persist::Append(txn) if self.queue.is_empty() && !self.full => self.append(txn, seen),
+            persist => self.queue.push_back((token, persist)),
+        }
     }
 
     /// Appends are handed on as soon as nothing is before them: they promise nothing.
@@ -89,19 +95,20 @@ impl ByteDisk {
             && let Some((_, Persist::Append(_))) = self.queue.front()
             && let Some((_, persist)) = self.queue.pop_front()
         {
-            let mut ops = Vec::new();
-            let done = self.format_mut().carry_out(&persist, Files::new, &mut ops);
-            assert_eq!(done, Ok(()), "only a truncation is ever refused");
-            ops.iter().for_each(|op| self.perform(op));
             if let Persist::Append(txn) = persist {
-                self.appended = txn.stamp.zxid;
-                seen(DiskSeen::Appended(txn));
+                self.append(txn, seen);
             }
         }
     }
 
-    fn format_mut(&mut self) -> &mut Disk {
-        self.format.as_mut().expect("a disk is read before it is written")
+    fn append(&mut self, txn: Arc<Txn>, seen: &mut impl FnMut(DiskSeen)) {
+        let mut ops = std::mem::take(&mut self.room);
+        let format = self.format.as_mut().expect("a disk is read before it is written");
+        format.append(&txn, &mut ops);
+        ops.drain(..).for_each(|op| self.perform(op));
+        self.room = ops;
+        self.appended = txn.stamp.zxid;
+        seen(DiskSeen::Appended(txn));
     }
 
     pub(super) const fn queue(&self) -> &VecDeque<(Token, Persist)> {
@@ -125,7 +132,7 @@ impl ByteDisk {
     }
 
     fn operations(&mut self, persist: &Persist) -> Option<Vec<FileOp>> {
-        let mut ops = Vec::new();
+        let mut ops = std::mem::take(&mut self.room);
         let mut format = self.format.take().expect("a disk is read before it is written");
         let done = format.carry_out(persist, || self.files(), &mut ops);
         self.format = Some(format);
@@ -139,11 +146,12 @@ impl ByteDisk {
     pub fn finish(&mut self, token: Token, seen: &mut impl FnMut(DiskSeen)) -> Finish {
         let (next, persist) = self.queue.pop_front().expect("something waits");
         assert_eq!(next, token, "one after the other");
-        let Some(ops) = self.operations(&persist) else {
+        let Some(mut ops) = self.operations(&persist) else {
             self.take_appends(seen);
             return Finish::Refused;
         };
-        ops.iter().for_each(|op| self.perform(op));
+        ops.drain(..).for_each(|op| self.perform(op));
+        self.room = ops;
         match persist {
             Persist::Append(txn) => {
                 self.appended = txn.stamp.zxid;
@@ -193,16 +201,16 @@ impl ByteDisk {
             && let Some((_, persist)) = self.queue.pop_front()
         {
             let Some(ops) = self.operations(&persist) else { continue };
-            let whole = luck.below(2) == 0;
-            let done = if whole { ops.len() } else { luck.below(ops.len() + 1) };
-            ops[..done].iter().for_each(|op| self.perform(op));
+            let (all, whole) = (ops.len(), luck.below(2) == 0);
+            let done = if whole { all } else { luck.below(all + 1) };
+            ops.into_iter().take(done).for_each(|op| self.perform(op));
             // What is done by half may show or not; what is done with the log must be known.
             if let Persist::Append(txn) = persist
                 && done > 0
             {
                 seen(DiskSeen::Appended(txn));
             }
-            if done < ops.len() {
+            if done < all {
                 break;
             }
         }
@@ -293,7 +301,7 @@ impl ByteDisk {
     /// If it cannot be believed. Then nothing has changed.
     pub fn recover(&mut self) -> Result<Recovered, RecoverError> {
         let recovered = recover(&self.files(), &self.rules)?;
-        recovered.repairs.iter().for_each(|op| self.perform(op));
+        recovered.repairs.iter().for_each(|op| self.perform(op.clone()));
         self.format = Some(recovered.disk.clone());
         self.appended = recovered.saved.zxid_last;
         Ok(recovered)
@@ -328,27 +336,27 @@ impl ByteDisk {
         )
     }
 
-    fn perform(&mut self, op: &FileOp) {
+    fn perform(&mut self, op: FileOp) {
         match op {
-            FileOp::Create { name } => match self.names.get(name) {
+            FileOp::Create { name } => match self.names.get(&name) {
                 Some(inode) => self.changed(*inode, Change::Truncate(0)),
                 None => {
                     self.inode_next += 1;
                     self.inodes.insert(self.inode_next, Inode::default());
-                    self.rename(Naming::Link(*name, self.inode_next));
+                    self.rename(Naming::Link(name, self.inode_next));
                 }
             },
             FileOp::Remove { name } => {
-                if self.names.contains_key(name) {
-                    self.rename(Naming::Unlink(*name));
+                if self.names.contains_key(&name) {
+                    self.rename(Naming::Unlink(name));
                 }
             }
             FileOp::Rename { from, to } => {
-                let inode = self.names[from];
-                self.rename(Naming::Rename(*from, *to, inode));
+                let inode = self.names[&from];
+                self.rename(Naming::Rename(from, to, inode));
             }
             FileOp::Sync { name } => {
-                let inode = self.names[name];
+                let inode = self.names[&name];
                 self.inodes.get_mut(&inode).expect("it has a name").sync();
             }
             FileOp::SyncDirectory => {
@@ -357,10 +365,10 @@ impl ByteDisk {
                 self.collect();
             }
             FileOp::Truncate { name, size } => {
-                self.changed(self.names[name], Change::Truncate(*size));
+                self.changed(self.names[&name], Change::Truncate(size));
             }
             FileOp::Write { name, at, bytes } => {
-                self.changed(self.names[name], Change::Write(*at, bytes.clone()));
+                self.changed(self.names[&name], Change::Write(at, bytes));
             }
         }
     }
@@ -403,9 +411,9 @@ impl Inode {
     }
 
     fn sync(&mut self) {
-        for change in std::mem::take(&mut self.changes) {
-            self.apply(&change);
-        }
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.drain(..).for_each(|change| self.apply(&change));
+        self.changes = changes;
     }
 }
 
