@@ -7,9 +7,9 @@
 mod calm;
 mod trouble;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use zoolab_core::{LinkId, ServerId};
+use zoolab_core::ServerId;
 
 use super::{Choice, Strategy};
 use crate::rng::Stream;
@@ -72,8 +72,9 @@ pub struct Seeded {
     votes: Option<(u64, Stream)>,
     /// Strikes a server that is being brought up to date, once.
     ambush: Option<Ambush>,
-    /// The due time of the last thing on each connection, each way: order is kept.
-    lanes: BTreeMap<(LinkId, ServerId), Instant>,
+    /// The due time of the last thing on each connection, each way: order is kept. By number:
+    /// connections count up.
+    lanes: Vec<[Instant; 2]>,
     /// Steps decided on and not yet taken.
     next: Vec<Step>,
     calm: bool,
@@ -129,7 +130,7 @@ impl Seeded {
             faults,
             votes,
             ambush: None,
-            lanes: BTreeMap::new(),
+            lanes: Vec::new(),
             next,
             calm: false,
             victims,
@@ -303,7 +304,11 @@ impl Strategy for Seeded {
                 Pending::Message { link, from, to } => {
                     let us = self.delays.around(mean);
                     let slow = world.slow_us(from, to);
-                    let lane = self.lanes.entry((link, to)).or_default();
+                    let place = link.0 as usize;
+                    if self.lanes.len() <= place {
+                        self.lanes.resize(place + 1, [Instant(0); 2]);
+                    }
+                    let lane = &mut self.lanes[place][usize::from(from < to)];
                     let at = Instant(now.0 + us + u64::from(slow)).max(*lane);
                     *lane = at;
                     at
