@@ -43,13 +43,16 @@ pub(crate) struct Args {
 /// Stops after so many steps, and looks at the clock at each tenth.
 struct Stop {
     steps: u64,
+    /// After how many steps the clock is looked at next.
+    look: u64,
     tenths: Vec<Duration>,
 }
 
 impl Onlooker for Stop {
     fn after(&mut self, done: &Done<'_>) -> bool {
         let count = done.place + 1;
-        if count.is_multiple_of((self.steps / 10).max(1)) {
+        if count == self.look {
+            self.look += (self.steps / 10).max(1);
             self.tenths.push(clock::worked());
         }
         count < self.steps
@@ -131,7 +134,8 @@ pub(crate) fn measure(args: &Args) -> Outcome {
 }
 
 fn steady(servers: u8, steps: u64) -> Result<Steady, String> {
-    let mut stop = Stop { steps, tenths: vec![clock::worked()] };
+    let look = (steps / 10).max(1);
+    let mut stop = Stop { steps, look, tenths: vec![clock::worked()] };
     let (report, took) = run(&writes(servers), 1, &mut stop)?;
     let tenths: Vec<Duration> =
         stop.tenths.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
