@@ -1,7 +1,7 @@
 //! What one machine does by itself, and what comes of it for others.
 //!
 //! ```text
-//!   Act ---> [ process, disk, clocks ] ---> Effect, in order
+//!   Act ---> [ process, disk, clocks ] ---> Others, one effect after the other
 //! ```
 //!
 //! Nothing else changes a machine but faults that only mark it.
@@ -47,28 +47,79 @@ pub enum Act {
     Timeout(Timer),
 }
 
-/// What comes of it outside of the machine.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub enum Effect {
+/// What comes of it outside of the machine, as it comes.
+pub trait Others {
     /// Something is on its way to a client.
-    Client(ConnId, Down),
+    fn client(&mut self, conn: ConnId, down: Down);
+
     /// Its process is gone; its kernel tells the peers, if there still is one.
-    Died {
-        /// Whether there is.
-        tell: bool,
-    },
+    fn died(&mut self, tell: bool);
+
     /// Something is left to be done.
-    Fresh(Pending),
+    fn fresh(&mut self, pending: Pending);
+
     /// It ends a connection.
-    HangUp(LinkId),
+    fn hang_up(&mut self, link: LinkId);
+
     /// Its process has started: whoever took the old one for alive learns that it is not.
-    Risen,
+    fn risen(&mut self);
+
     /// Something was seen.
-    Seen(Seen),
+    fn seen(&mut self, seen: Seen);
+
     /// It hands a message to a connection.
-    Send(LinkId, Message),
+    fn send(&mut self, link: LinkId, message: Message);
+
     /// It tells another whom to follow.
+    fn tell(&mut self, to: ServerId, notification: Notification);
+}
+
+/// The same, written down.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[expect(missing_docs, reason = "each is what `Others` says of it")]
+pub enum Effect {
+    Client(ConnId, Down),
+    Died { tell: bool },
+    Fresh(Pending),
+    HangUp(LinkId),
+    Risen,
+    Seen(Seen),
+    Send(LinkId, Message),
     Tell(ServerId, Notification),
+}
+
+impl Others for Vec<Effect> {
+    fn client(&mut self, conn: ConnId, down: Down) {
+        self.push(Effect::Client(conn, down));
+    }
+
+    fn died(&mut self, tell: bool) {
+        self.push(Effect::Died { tell });
+    }
+
+    fn fresh(&mut self, pending: Pending) {
+        self.push(Effect::Fresh(pending));
+    }
+
+    fn hang_up(&mut self, link: LinkId) {
+        self.push(Effect::HangUp(link));
+    }
+
+    fn risen(&mut self) {
+        self.push(Effect::Risen);
+    }
+
+    fn seen(&mut self, seen: Seen) {
+        self.push(Effect::Seen(seen));
+    }
+
+    fn send(&mut self, link: LinkId, message: Message) {
+        self.push(Effect::Send(link, message));
+    }
+
+    fn tell(&mut self, to: ServerId, notification: Notification) {
+        self.push(Effect::Tell(to, notification));
+    }
 }
 
 /// What a machine stands on.
@@ -91,6 +142,11 @@ pub const fn shows(message: &Message) -> bool {
     !matches!(message, Message::Ping { .. } | Message::Pong { .. } | Message::SnapPart { .. })
 }
 
+/// Shows what became true of a disk.
+fn show(server: ServerId, others: &mut impl Others) -> impl FnMut(DiskSeen) {
+    move |what| others.seen(what.of(server))
+}
+
 impl Host {
     /// Does something, and says what comes of it. `outputs` is room to work in.
     pub fn act(
@@ -98,58 +154,52 @@ impl Host {
         ground: &Ground<'_>,
         act: Act,
         outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
+        others: &mut impl Others,
     ) {
         let server = ground.me;
         match act {
             Act::Crash(luck) => {
-                self.disk.crash(luck, &mut |what| effects.push(disk_seen(server, what)));
-                self.die(true, effects);
-                effects.push(Effect::Seen(Seen::Crashed { server, power: false }));
+                self.disk.crash(luck, &mut show(server, others));
+                self.die(true, others);
+                others.seen(Seen::Crashed { server, power: false });
             }
-            Act::Disk(token) => self.disk_done(ground, token, outputs, effects),
+            Act::Disk(token) => self.disk_done(ground, token, outputs, others),
             Act::DiskFails(token, luck) => {
                 self.disk.fail(luck);
-                self.input(ground, Input::PersistFailed(token), outputs, effects);
+                self.input(ground, Input::PersistFailed(token), outputs, others);
             }
-            Act::Input(input) => self.input(ground, input, outputs, effects),
+            Act::Input(input) => self.input(ground, input, outputs, others),
             Act::PowerLoss(luck, keep) => {
-                let mut see = |what| effects.push(disk_seen(server, what));
-                if self.disk.power_loss(luck, keep, &mut see) {
+                if self.disk.power_loss(luck, keep, &mut show(server, others)) {
                     self.rotten = true;
-                    effects.push(Effect::Seen(Seen::Rotten { server }));
+                    others.seen(Seen::Rotten { server });
                 }
                 if self.server.is_some() {
-                    self.die(false, effects);
+                    self.die(false, others);
                 }
-                effects.push(Effect::Seen(Seen::Crashed { server, power: true }));
+                others.seen(Seen::Crashed { server, power: true });
             }
-            Act::Reload => self.reread(ground, outputs, effects),
+            Act::Reload => self.reread(ground, outputs, others),
             Act::Rest => {}
-            Act::Restart => self.restart(ground, outputs, effects),
+            Act::Restart => self.restart(ground, outputs, others),
             Act::Timeout(timer) => {
                 self.timers[timer as usize] = None;
-                self.input(ground, Input::Timeout(timer), outputs, effects);
+                self.input(ground, Input::Timeout(timer), outputs, others);
             }
         }
-        self.settle(ground, outputs, effects);
+        self.settle(ground, outputs, others);
     }
 
     /// In a search, makes equal what nobody can observe.
-    fn settle(
-        &mut self,
-        ground: &Ground<'_>,
-        outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn settle(&mut self, ground: &Ground<'_>, outputs: &mut Vec<Output>, others: &mut impl Others) {
         let Some(bounds) = ground.setting.search else { return };
         while bounds.quick_disks
             && self.is_awake()
             && let Some(token) = self.disk.pending()
         {
-            self.disk_done(ground, token, outputs, effects);
+            self.disk_done(ground, token, outputs, others);
             if self.reload {
-                self.reread(ground, outputs, effects);
+                self.reread(ground, outputs, others);
             }
         }
         if bounds.coarse
@@ -162,18 +212,32 @@ impl Host {
         self.rename_tokens();
     }
 
+    /// Its process takes an input, if it runs.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        ground: &Ground<'_>,
+        input: Input,
+        outputs: &mut Vec<Output>,
+        others: &mut impl Others,
+    ) {
+        self.input(ground, input, outputs, others);
+        self.settle(ground, outputs, others);
+    }
+
+    #[inline]
     fn input(
         &mut self,
         ground: &Ground<'_>,
         input: Input,
         outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
+        others: &mut impl Others,
     ) {
         let now = self.clock.now(ground.at);
         if let Some(process) = &mut self.server {
             process.step(now, input, outputs);
         }
-        self.carry_out(ground, now, outputs, effects);
+        self.carry_out(ground, now, outputs, others);
     }
 
     fn disk_done(
@@ -181,37 +245,32 @@ impl Host {
         ground: &Ground<'_>,
         token: Token,
         outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
+        others: &mut impl Others,
     ) {
         let server = ground.me;
-        let done = self.disk.finish(token, &mut |what| effects.push(disk_seen(server, what)));
+        let done = self.disk.finish(token, &mut show(server, others));
         if self.disk.pending().is_some() {
-            effects.push(Effect::Fresh(Pending::Disk(server)));
+            others.fresh(Pending::Disk(server));
         }
         let input = match done {
             Finish::Done => Input::Persisted(token),
             Finish::Refused => Input::PersistFailed(token),
         };
-        self.input(ground, input, outputs, effects);
+        self.input(ground, input, outputs, others);
     }
 
-    fn reread(
-        &mut self,
-        ground: &Ground<'_>,
-        outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn reread(&mut self, ground: &Ground<'_>, outputs: &mut Vec<Output>, others: &mut impl Others) {
         let server = ground.me;
         self.reload = false;
         match self.disk.recover() {
             Ok(found) => {
                 let saved = Box::new(found.saved);
-                effects.push(Effect::Seen(Seen::Reloaded { server, saved: saved.clone() }));
-                self.input(ground, Input::Reloaded(saved), outputs, effects);
+                others.seen(Seen::Reloaded { server, saved: saved.clone() });
+                self.input(ground, Input::Reloaded(saved), outputs, others);
             }
             Err(why) => {
-                effects.push(Effect::Seen(Seen::Refused { server, why }));
-                self.die(true, effects);
+                others.seen(Seen::Refused { server, why });
+                self.die(true, others);
             }
         }
     }
@@ -220,25 +279,25 @@ impl Host {
         &mut self,
         ground: &Ground<'_>,
         outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
+        others: &mut impl Others,
     ) {
         let (server, now) = (ground.me, self.clock.now(ground.at));
         let found = match self.disk.recover() {
             Ok(found) => found,
             Err(why) => {
                 self.refused = Some(why.clone());
-                effects.push(Effect::Seen(Seen::Refused { server, why }));
+                others.seen(Seen::Refused { server, why });
                 return;
             }
         };
         self.refused = None;
         let saved = Box::new(found.saved.clone());
-        effects.push(Effect::Seen(Seen::Started { server, saved, notes: found.notes }));
+        others.seen(Seen::Started { server, saved, notes: found.notes });
         let boot = Boot { me: server, steady: now.steady, scatter: 0 };
         let (ensemble, settings) = (Arc::clone(ground.ensemble), Arc::clone(ground.settings));
         self.server = Some(Server::member(ensemble, settings, boot, found.saved, outputs));
-        self.carry_out(ground, now, outputs, effects);
-        effects.push(Effect::Risen);
+        self.carry_out(ground, now, outputs, others);
+        others.risen();
     }
 
     /// Carries outputs out, one after the other; a doomed process dies on the way.
@@ -247,18 +306,18 @@ impl Host {
         ground: &Ground<'_>,
         now: Now,
         outputs: &mut Vec<Output>,
-        effects: &mut Vec<Effect>,
+        others: &mut impl Others,
     ) {
         let (doom, server) = (self.doom, ground.me);
         let last = doom.map_or(outputs.len(), |doom| usize::from(doom).min(outputs.len()));
-        for output in outputs.drain(..).take(last) {
-            self.carry_out_one(ground, now, output, effects);
+        outputs.truncate(last);
+        for output in outputs.drain(..) {
+            self.carry_out_one(ground, now, output, others);
         }
         if let Some(doom) = doom {
-            let mut see = |what| effects.push(disk_seen(server, what));
-            self.disk.crash(u64::from(doom), &mut see);
-            self.die(true, effects);
-            effects.push(Effect::Seen(Seen::Crashed { server, power: false }));
+            self.disk.crash(u64::from(doom), &mut show(server, others));
+            self.die(true, others);
+            others.seen(Seen::Crashed { server, power: false });
         }
     }
 
@@ -267,7 +326,7 @@ impl Host {
         ground: &Ground<'_>,
         now: Now,
         output: Output,
-        effects: &mut Vec<Effect>,
+        others: &mut impl Others,
     ) {
         let server = ground.me;
         match output {
@@ -275,51 +334,50 @@ impl Host {
                 let tick_ms = i64::from(ground.settings.tick_ms);
                 let here = now.steady.0.div_euclid(tick_ms);
                 let due = Millis((here + i64::from(ticks.0)) * tick_ms);
-                self.arm(ground, timer, due, effects);
+                self.arm(ground, timer, due, others);
             }
             Output::Wake { timer, ms } => {
-                self.arm(ground, timer, Millis(now.steady.0 + i64::from(ms)), effects);
+                self.arm(ground, timer, Millis(now.steady.0 + i64::from(ms)), others);
             }
             Output::Disarm { timer } => self.timers[timer as usize] = None,
-            Output::Close { conn } => effects.push(Effect::Client(conn, Down::End)),
+            Output::Close { conn } => others.client(conn, Down::End),
             Output::Connected { conn, response } => {
-                effects.push(Effect::Client(conn, Down::Connected(response)));
+                others.client(conn, Down::Connected(response));
             }
             Output::Notify { conn, event } => {
-                effects.push(Effect::Client(conn, Down::Event(event)));
+                others.client(conn, Down::Event(event));
             }
-            Output::Reply { conn, reply } => effects.push(Effect::Client(conn, Down::Reply(reply))),
+            Output::Reply { conn, reply } => others.client(conn, Down::Reply(reply)),
             Output::Dial { to } => {
                 if self.dials.insert(to) {
-                    effects.push(Effect::Fresh(Pending::Dialled { from: server, to }));
+                    others.fresh(Pending::Dialled { from: server, to });
                 }
             }
             Output::Halt { .. } => {
-                self.disk.crash(0, &mut |what| effects.push(disk_seen(server, what)));
-                self.die(true, effects);
-                effects.push(Effect::Seen(Seen::Halted { server }));
+                self.disk.crash(0, &mut show(server, others));
+                self.die(true, others);
+                others.seen(Seen::Halted { server });
             }
-            Output::HangUp { link } => effects.push(Effect::HangUp(link)),
-            Output::Note(note) => effects.push(Effect::Seen(Seen::Note { server, note })),
+            Output::HangUp { link } => others.hang_up(link),
+            Output::Note(note) => others.seen(Seen::Note { server, note }),
             Output::Persist { token, persist } => {
                 let before = self.disk.pending();
-                let mut see = |what| effects.push(disk_seen(server, what));
-                self.disk.ask(token, persist, &mut see);
+                self.disk.ask(token, persist, &mut show(server, others));
                 if self.disk.pending().is_some() && before.is_none() {
-                    effects.push(Effect::Fresh(Pending::Disk(server)));
+                    others.fresh(Pending::Disk(server));
                 }
             }
             Output::Reload => {
                 self.reload = true;
-                effects.push(Effect::Fresh(Pending::Reload(server)));
+                others.fresh(Pending::Reload(server));
             }
-            Output::Send { link, message } => effects.push(Effect::Send(link, message)),
-            Output::Tell { to, notification } => effects.push(Effect::Tell(to, notification)),
+            Output::Send { link, message } => others.send(link, message),
+            Output::Tell { to, notification } => others.tell(to, notification),
         }
     }
 
     /// Sets a timer. Whoever schedules is told only if it could come earlier than it knows.
-    fn arm(&mut self, ground: &Ground<'_>, timer: Timer, due: Millis, effects: &mut Vec<Effect>) {
+    fn arm(&mut self, ground: &Ground<'_>, timer: Timer, due: Millis, others: &mut impl Others) {
         if let Some(bounds) = ground.setting.search {
             // Time stands still: what is armed is due.
             if bounds.waits_for(timer) {
@@ -329,19 +387,19 @@ impl Host {
         }
         let before = self.timers[timer as usize].replace(due);
         if before.is_none_or(|before| due < before) {
-            effects.push(Effect::Fresh(Pending::Timer { server: ground.me, timer }));
+            others.fresh(Pending::Timer { server: ground.me, timer });
         }
     }
 
     /// The process is gone, and everything it kept in memory.
-    fn die(&mut self, tell: bool, effects: &mut Vec<Effect>) {
+    fn die(&mut self, tell: bool, others: &mut impl Others) {
         self.server = None;
         self.timers = [None; Timer::ALL.len()];
         self.paused = false;
         self.doom = None;
         self.reload = false;
         self.dials.clear();
-        effects.push(Effect::Died { tell });
+        others.died(tell);
     }
 
     /// What its disk would give back now, if its process died.
@@ -352,14 +410,4 @@ impl Host {
         let mut disk = self.disk.clone();
         disk.recover().map(|found| found.saved)
     }
-}
-
-fn disk_seen(server: ServerId, what: DiskSeen) -> Effect {
-    Effect::Seen(match what {
-        DiskSeen::Appended(txn) => Seen::Appended { server, txn },
-        DiskSeen::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
-        DiskSeen::Installed(zxid) => Seen::Installed { server, zxid },
-        DiskSeen::Synced(zxid) => Seen::Synced { server, zxid },
-        DiskSeen::Truncated(to) => Seen::Truncated { server, to },
-    })
 }

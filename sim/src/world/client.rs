@@ -8,7 +8,8 @@ use zoolab_core::request::{
 };
 use zoolab_core::{ConnId, ServerId, SessionId, Text, Xid, Zxid};
 
-use crate::step::Call;
+use super::Pending;
+use crate::step::{Call, ClientId};
 
 /// What a client sends.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -85,6 +86,14 @@ impl Client {
     pub const fn next_xid(&mut self) -> Xid {
         self.xid += 1;
         Xid(self.xid)
+    }
+
+    /// Something is on its way to it, if it has a connection.
+    pub(super) fn tell(&mut self, me: ClientId, down: Down, fresh: &mut Vec<Pending>) {
+        if let Some(conn) = &mut self.conn {
+            conn.down.push_back(down);
+            fresh.push(Pending::Answer(me));
+        }
     }
 
     /// Takes what it was sent. True if its connection is over.

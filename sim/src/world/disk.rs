@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use zoolab_core::storage::{self, EpochKind, Rules, Saved};
-use zoolab_core::{Epoch, Persist, Token, Txn, Zxid};
+use zoolab_core::{Epoch, Persist, ServerId, Token, Txn, Zxid};
 
 use super::bytes::ByteDisk;
 use super::records::RecordDisk;
+use crate::seen::Seen;
 use crate::step::Keep;
 
 /// What became true of a disk.
@@ -32,6 +33,20 @@ pub enum DiskSeen {
     Synced(Zxid),
     /// Nothing later is left.
     Truncated(Zxid),
+}
+
+impl DiskSeen {
+    /// The same, of this server's disk.
+    #[must_use]
+    pub fn of(self, server: ServerId) -> Seen {
+        match self {
+            Self::Appended(txn) => Seen::Appended { server, txn },
+            Self::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
+            Self::Installed(zxid) => Seen::Installed { server, zxid },
+            Self::Synced(zxid) => Seen::Synced { server, zxid },
+            Self::Truncated(to) => Seen::Truncated { server, to },
+        }
+    }
 }
 
 /// How an operation ended.

@@ -60,6 +60,15 @@ impl Link {
         &mut self.lanes[1 - self.side(server)]
     }
 
+    /// Where a server puts what it sends. None if its end is not open; nowhere if the other end is
+    /// not: nothing gets there, and whoever sends does not know.
+    pub fn way_out(&mut self, from: ServerId) -> Option<Option<&mut VecDeque<Message>>> {
+        let side = self.side(from);
+        let lane = &mut self.lanes[side];
+        let open = self.open[side] && !lane.ends;
+        open.then(|| self.open[1 - side].then_some(&mut lane.messages))
+    }
+
     /// One end closes it, or its process dies. Nothing reaches that end any more; the other end
     /// is told after everything sent before, unless nobody is left to tell it.
     pub fn close(&mut self, server: ServerId, tell: bool) {

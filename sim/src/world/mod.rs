@@ -32,7 +32,6 @@ use zoolab_core::{ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settin
 
 use self::act::{Act, shows};
 use self::client::Client;
-use self::disk::DiskSeen;
 use self::host::Host;
 use self::link::Link;
 use self::pair::Pair;
@@ -94,7 +93,6 @@ pub struct Outcome {
     /// For whoever picks the next step.
     pub fresh: Vec<Pending>,
     outputs: Vec<zoolab_core::Output>,
-    effects: Vec<act::Effect>,
 }
 
 /// See the [module](self).
@@ -193,7 +191,7 @@ impl World {
     }
 
     fn place(&self, server: ServerId) -> Option<usize> {
-        self.ids.iter().position(|id| *id == server)
+        place(&self.ids, server)
     }
 
     /// A server's machine.
@@ -227,8 +225,7 @@ impl World {
 
     /// The place of two different servers among all pairs.
     fn pair_place(&self, one: ServerId, other: ServerId) -> Option<usize> {
-        let (a, b) = (self.place(one.min(other))?, self.place(one.max(other))?);
-        (a < b).then(|| a * (2 * self.ids.len() - a - 1) / 2 + b - a - 1)
+        pair_place(&self.ids, one, other)
     }
 
     /// Everything between two different servers.
@@ -247,9 +244,7 @@ impl World {
 
     /// Where a connection of a server goes to.
     fn peer(&self, server: ServerId, link: LinkId) -> Option<ServerId> {
-        let with = |pair: &&Arc<Pair>| pair.ends.contains(&server);
-        let pair = self.pairs.iter().filter(with).find(|pair| pair.link(link).is_some())?;
-        Some(pair.ends[1 - pair.way(server)])
+        outputs::peer(&self.ids, &self.pairs, server, link).map(|(peer, _, _)| peer)
     }
 
     /// One connection between servers.
@@ -389,7 +384,7 @@ impl World {
             Step::Full { server, full } => {
                 let seen = &mut outcome.seen;
                 let host = self.host_mut(*server);
-                host.disk.set_full(*full, &mut |what| note_disk(*server, what, seen));
+                host.disk.set_full(*full, &mut |what| seen.push(what.of(*server)));
                 if host.disk.pending().is_some() {
                     outcome.fresh.push(Pending::Disk(*server));
                 }
@@ -416,11 +411,6 @@ impl World {
             Step::Join { leader, server } => self.join(*leader, *server, outcome),
             Step::Write { server, value } => self.write(*server, *value, outcome),
         }
-    }
-
-    /// Hands a server an input and does what it wants done.
-    fn input(&mut self, server: ServerId, input: Input, outcome: &mut Outcome) {
-        self.act(server, Act::Input(input), outcome);
     }
 
     fn deliver(&mut self, link: LinkId, from: ServerId, to: ServerId, outcome: &mut Outcome) {
@@ -502,12 +492,25 @@ impl World {
     }
 }
 
-fn note_disk(server: ServerId, what: DiskSeen, seen: &mut Vec<Seen>) {
-    seen.push(match what {
-        DiskSeen::Appended(txn) => Seen::Appended { server, txn },
-        DiskSeen::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
-        DiskSeen::Installed(zxid) => Seen::Installed { server, zxid },
-        DiskSeen::Synced(zxid) => Seen::Synced { server, zxid },
-        DiskSeen::Truncated(to) => Seen::Truncated { server, to },
-    });
+/// Where a server is among all, in order. Their numbers mostly count up from one.
+#[inline]
+fn place(ids: &[ServerId], server: ServerId) -> Option<usize> {
+    let likely = usize::from(server.0).wrapping_sub(1);
+    if ids.get(likely) == Some(&server) {
+        return Some(likely);
+    }
+    ids.iter().position(|id| *id == server)
+}
+
+/// The place of two different servers among all pairs.
+#[inline]
+fn pair_place(ids: &[ServerId], one: ServerId, other: ServerId) -> Option<usize> {
+    let (one, other) = (place(ids, one)?, place(ids, other)?);
+    (one != other).then(|| pair_of(ids.len(), one.min(other), one.max(other)))
+}
+
+/// The place among all pairs of the servers at two places, the lower one first.
+#[inline]
+const fn pair_of(servers: usize, low: usize, high: usize) -> usize {
+    low * (2 * servers - low - 1) / 2 + high - low - 1
 }

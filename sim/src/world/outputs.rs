@@ -1,110 +1,176 @@
 //! What a machine does for others reaches them.
 
-use zoolab_core::{LinkId, ServerId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::act::{Act, Effect, Ground, shows};
-use super::client::Down;
+use zoolab_core::election::Notification;
+use zoolab_core::zab::Message;
+use zoolab_core::{ConnId, Input, LinkId, Output, ServerId};
+
+use super::act::{Act, Ground, Others, shows};
+use super::client::{Client, Down};
+use super::host::Host;
 use super::pair::Pair;
-use super::{Outcome, Pending, World};
+use super::{Outcome, Pending, World, pair_of, pair_place, place};
 use crate::seen::Seen;
+use crate::setting::Setting;
+use crate::step::ClientId;
+
+/// Everything that is no machine, as one machine gets at it.
+#[derive(Debug)]
+struct Around<'a> {
+    me: ServerId,
+    setting: &'a Setting,
+    ids: &'a [ServerId],
+    pairs: &'a mut [Arc<Pair>],
+    clients: &'a mut [Client],
+    conns: &'a mut BTreeMap<ConnId, ClientId>,
+    seen: &'a mut Vec<Seen>,
+    fresh: &'a mut Vec<Pending>,
+}
 
 impl World {
     /// Has a machine do something, and spreads what comes of it.
     pub(super) fn act(&mut self, server: ServerId, act: Act, outcome: &mut Outcome) {
-        let place = self.place(server).expect("a server of this world");
-        let Self { setting, ensemble, settings, hosts, now, .. } = self;
-        let ground = Ground { setting, ensemble, settings, me: server, at: *now };
-        let mut effects = std::mem::take(&mut outcome.effects);
-        let host = std::sync::Arc::make_mut(&mut hosts[place]);
-        host.act(&ground, act, &mut outcome.outputs, &mut effects);
-        for effect in effects.drain(..) {
-            self.spread(server, effect, outcome);
-        }
-        outcome.effects = effects;
-    }
-
-    fn spread(&mut self, server: ServerId, effect: Effect, outcome: &mut Outcome) {
-        match effect {
-            Effect::Client(conn, down) => {
-                let client = match down {
-                    Down::End => self.conns.remove(&conn),
-                    Down::Connected(_) | Down::Event(_) | Down::Reply(_) => {
-                        self.conns.get(&conn).copied()
-                    }
-                };
-                if let Some(client) = client {
-                    self.tell_client(client, down, outcome);
-                }
-            }
-            Effect::Died { tell } => self.died(server, tell, outcome),
-            Effect::Fresh(pending) => outcome.fresh.push(pending),
-            Effect::HangUp(link) => {
-                if let Some(peer) = self.peer(server, link)
-                    && self.pair_mut(server, peer).close(link, server, true)
-                {
-                    outcome.fresh.push(Pending::Message { link, from: server, to: peer });
-                }
-            }
-            Effect::Risen => {
-                self.each_pair(server, |pair, tell| pair.risen(server, tell), outcome);
-                self.wake_server(server, outcome);
-            }
-            Effect::Seen(seen) => outcome.seen.push(seen),
-            Effect::Send(link, message) => {
-                let Some(to) = self.peer(server, link) else { return };
-                let shown = shows(&message).then(|| message.clone());
-                let Some(arrives) = self.pair_mut(server, to).send(link, server, message) else {
-                    return;
-                };
-                if let Some(message) = shown {
-                    outcome.seen.push(Seen::Sent { from: server, to, message });
-                }
-                if arrives {
-                    outcome.fresh.push(Pending::Message { link, from: server, to });
-                }
-            }
-            Effect::Tell(to, notification) => {
-                let coarse = self.setting.search.is_some_and(|bounds| bounds.coarse);
-                if self.pair_place(server, to).is_some() && !coarse {
-                    let pair = self.pair_mut(server, to);
-                    let way = pair.way(server);
-                    if pair.votes[way].replace(notification).is_none() {
-                        outcome.fresh.push(Pending::Vote { from: server, to });
-                    }
-                }
-            }
+        let starts = matches!(act, Act::Restart);
+        self.at(server, outcome, |host, ground, outputs, others| {
+            host.act(ground, act, outputs, others);
+        });
+        if starts && self.host(server).server.is_some() {
+            self.wake_server(server, outcome);
         }
     }
 
-    /// A process is gone. Its peers are told by its kernel, if there still is one.
-    fn died(&mut self, server: ServerId, tell: bool, outcome: &mut Outcome) {
-        self.each_pair(server, |pair, note| pair.died(server, tell, note), outcome);
-        let conns: Vec<_> = self.conns.iter().map(|(conn, client)| (*conn, *client)).collect();
-        for (conn, client) in conns {
-            let there = self.client(client).conn.as_ref();
-            if there.is_some_and(|there| there.id == conn && there.server == server) {
-                self.conns.remove(&conn);
-                self.tell_client(client, Down::End, outcome);
-            }
-        }
+    /// Hands a server an input and does what it wants done.
+    #[inline]
+    pub(super) fn input(&mut self, server: ServerId, input: Input, outcome: &mut Outcome) {
+        self.at(server, outcome, |host, ground, outputs, others| {
+            host.take(ground, input, outputs, others);
+        });
     }
 
-    /// Does something with what is between a server and each other one. It is told of the ends of
-    /// connections that are left to be noticed.
-    fn each_pair(
+    #[inline]
+    fn at(
         &mut self,
         server: ServerId,
-        act: impl Fn(&mut Pair, &mut dyn FnMut(LinkId)),
         outcome: &mut Outcome,
+        work: impl FnOnce(&mut Host, &Ground<'_>, &mut Vec<Output>, &mut Around<'_>),
     ) {
-        let with = |pair: &&mut std::sync::Arc<Pair>| {
-            pair.ends.contains(&server) && !pair.links.is_empty()
+        let place = self.place(server).expect("a server of this world");
+        let Self { setting, ensemble, settings, hosts, now, ids, pairs, clients, conns, .. } = self;
+        let ground = Ground { setting, ensemble, settings, me: server, at: *now };
+        let Outcome { seen, fresh, outputs } = outcome;
+        let mut others = Around { me: server, setting, ids, pairs, clients, conns, seen, fresh };
+        work(Arc::make_mut(&mut hosts[place]), &ground, outputs, &mut others);
+    }
+}
+
+impl Others for Around<'_> {
+    fn seen(&mut self, seen: Seen) {
+        self.seen.push(seen);
+    }
+
+    fn fresh(&mut self, pending: Pending) {
+        self.fresh.push(pending);
+    }
+
+    fn client(&mut self, conn: ConnId, down: Down) {
+        let client = match down {
+            Down::End => self.conns.remove(&conn),
+            Down::Connected(_) | Down::Event(_) | Down::Reply(_) => self.conns.get(&conn).copied(),
         };
+        if let Some(client) = client {
+            self.clients[usize::from(client.0)].tell(client, down, self.fresh);
+        }
+    }
+
+    fn hang_up(&mut self, link: LinkId) {
+        let me = self.me;
+        if let Some((to, pair, _)) = peer(self.ids, self.pairs, me, link)
+            && Arc::make_mut(&mut self.pairs[pair]).close(link, me, true)
+        {
+            self.fresh.push(Pending::Message { link, from: me, to });
+        }
+    }
+
+    fn send(&mut self, link: LinkId, message: Message) {
+        let from = self.me;
+        let Some((to, pair, place)) = peer(self.ids, self.pairs, from, link) else { return };
+        let link_mut = &mut Arc::make_mut(&mut self.pairs[pair]).links[place].1;
+        let Some(lane) = link_mut.way_out(from) else { return };
+        if shows(&message) {
+            self.seen.push(Seen::Sent { from, to, message: message.clone() });
+        }
+        if let Some(messages) = lane {
+            messages.push_back(message);
+            self.fresh.push(Pending::Message { link, from, to });
+        }
+    }
+
+    fn tell(&mut self, to: ServerId, notification: Notification) {
+        let from = self.me;
+        if self.setting.search.is_some_and(|bounds| bounds.coarse) {
+            return;
+        }
+        if let Some(place) = pair_place(self.ids, from, to) {
+            let pair = Arc::make_mut(&mut self.pairs[place]);
+            let way = pair.way(from);
+            if pair.votes[way].replace(notification).is_none() {
+                self.fresh.push(Pending::Vote { from, to });
+            }
+        }
+    }
+
+    fn died(&mut self, tell: bool) {
+        let me = self.me;
+        self.each_pair(|pair, note| pair.died(me, tell, note));
+        let conns: Vec<_> = self.conns.iter().map(|(conn, client)| (*conn, *client)).collect();
+        for (conn, client) in conns {
+            let there = &mut self.clients[usize::from(client.0)];
+            let is_there =
+                there.conn.as_ref().is_some_and(|there| there.id == conn && there.server == me);
+            if is_there {
+                self.conns.remove(&conn);
+                there.tell(client, Down::End, self.fresh);
+            }
+        }
+    }
+
+    fn risen(&mut self) {
+        let me = self.me;
+        self.each_pair(|pair, note| pair.risen(me, note));
+    }
+}
+
+impl Around<'_> {
+    /// Does something with what is between it and each other one. It is told of the ends of
+    /// connections that are left to be noticed.
+    fn each_pair(&mut self, act: impl Fn(&mut Pair, &mut dyn FnMut(LinkId))) {
+        let from = self.me;
+        let with = |pair: &&mut Arc<Pair>| pair.ends.contains(&from) && !pair.links.is_empty();
         for pair in self.pairs.iter_mut().filter(with) {
-            let to = pair.ends[1 - pair.way(server)];
-            act(std::sync::Arc::make_mut(pair), &mut |link| {
-                outcome.fresh.push(Pending::Message { link, from: server, to });
+            let to = pair.ends[1 - pair.way(from)];
+            act(Arc::make_mut(pair), &mut |link| {
+                self.fresh.push(Pending::Message { link, from, to });
             });
         }
     }
+}
+
+/// Where a connection of a server goes to, the place of what is between the two, and that of the
+/// connection there.
+pub(super) fn peer(
+    ids: &[ServerId],
+    pairs: &[Arc<Pair>],
+    server: ServerId,
+    link: LinkId,
+) -> Option<(ServerId, usize, usize)> {
+    let me = place(ids, server)?;
+    for (there, peer) in ids.iter().enumerate().filter(|(there, _)| *there != me) {
+        let pair = pair_of(ids.len(), me.min(there), me.max(there));
+        if let Some(place) = pairs[pair].links.iter().position(|(id, _)| *id == link) {
+            return Some((*peer, pair, place));
+        }
+    }
+    None
 }

@@ -51,16 +51,12 @@ impl Pair {
     }
 
     /// Hands a message to a connection. None if its sender's end is not open; else whether it
-    /// will arrive: nothing gets to an end that is closed, and whoever sends does not know.
+    /// will arrive.
     pub fn send(&mut self, link: LinkId, from: ServerId, message: Message) -> Option<bool> {
-        let found = self.link_mut(link)?;
-        let side = found.side(from);
-        if !found.open[side] || found.lanes[side].ends {
-            return None;
-        }
-        let arrives = found.open[1 - side];
-        if arrives {
-            found.lanes[side].messages.push_back(message);
+        let lane = self.link_mut(link)?.way_out(from)?;
+        let arrives = lane.is_some();
+        if let Some(messages) = lane {
+            messages.push_back(message);
         }
         Some(arrives)
     }

@@ -100,8 +100,9 @@ impl World {
     }
 
     fn arrival(&self, link: LinkId, from: ServerId, to: ServerId) -> Option<Step> {
-        let found = self.pair(from, to).link(link)?;
-        if !found.open[found.side(to)] || !self.host(to).is_awake() || self.is_cut(from, to) {
+        let pair = self.pair(from, to);
+        let found = pair.link(link)?;
+        if !found.open[found.side(to)] || pair.cut[pair.way(from)] || !self.host(to).is_awake() {
             return None;
         }
         let lane = found.inbound(to);

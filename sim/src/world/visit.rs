@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use zoolab_core::{ConnId, Input, ServerId};
 
-use super::client::{self, Conn, Down, Up};
+use super::client::{self, Conn, Up};
 use super::{Outcome, Pending, World};
 use crate::step::{Call, ClientId};
 
@@ -66,13 +66,6 @@ impl World {
         this.lost();
         if self.conns.remove(&conn.id).is_some() && self.host(conn.server).server.is_some() {
             self.input(conn.server, Input::Disconnected { conn: conn.id }, outcome);
-        }
-    }
-
-    pub(super) fn tell_client(&mut self, client: ClientId, down: Down, outcome: &mut Outcome) {
-        if let Some(conn) = &mut self.client_mut(client).conn {
-            conn.down.push_back(down);
-            outcome.fresh.push(Pending::Answer(client));
         }
     }
 }
