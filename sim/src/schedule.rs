@@ -49,24 +49,23 @@ impl<E: Copy + Ord> Schedule<E> {
 
     /// Takes out what is due next, and when.
     pub fn pop(&mut self) -> Option<(Instant, Due<E>)> {
-        let far = self.far.peek().map(|Reverse((at, count, _))| (*at, *count));
-        match (self.near.next(), far) {
-            (Some((at, count, slot)), far) if far.is_none_or(|far| (at, count) < far) => {
-                Some((at, self.near.take(at, slot)))
-            }
-            _ => {
-                let Reverse((at, _, due)) = self.far.pop()?;
-                self.near.now = self.near.now.max(at);
-                Some((at, due))
-            }
+        if let Some((at, slot)) = self.near.next()
+            && self.far.peek().is_none_or(|Reverse((far, count, _))| {
+                at < *far || at == *far && self.near.first(slot).count < *count
+            })
+        {
+            return Some((at, self.near.take(at, slot)));
         }
+        let Reverse((at, _, due)) = self.far.pop()?;
+        self.near.now = self.near.now.max(at);
+        Some((at, due))
     }
 
     /// When the next thing is due.
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
         let far = self.far.peek().map(|Reverse((at, _, _))| *at);
-        let near = self.near.next().map(|(at, _, _)| at);
+        let near = self.near.next().map(|(at, _)| at);
         near.into_iter().chain(far).min()
     }
 
@@ -168,8 +167,8 @@ impl<E: Copy> Near<E> {
         self.used_words |= 1 << (slot / 64);
     }
 
-    /// What comes first: when, which one it was, and its slot.
-    fn next(&self) -> Option<(Instant, u64, usize)> {
+    /// When something is due next, and in which slot it is.
+    fn next(&self) -> Option<(Instant, usize)> {
         let here = self.now.0 as usize % SLOTS;
         let (word, bit) = (here / 64, here % 64);
         let soon = self.used[word] >> bit << bit;
@@ -186,9 +185,12 @@ impl<E: Copy> Near<E> {
             word * 64 + self.used[word].trailing_zeros() as usize
         };
         let at = Instant(self.now.0 + (slot.wrapping_sub(here) % SLOTS) as u64);
-        let last = self.last[slot] as usize;
-        let first = self.entries[last].next as usize;
-        Some((at, self.entries[first].count, slot))
+        Some((at, slot))
+    }
+
+    fn first(&self, slot: usize) -> &Entry<E> {
+        let last = &self.entries[self.last[slot] as usize];
+        &self.entries[last.next as usize]
     }
 
     /// Takes out the first entry of a slot that has one and is due at this time.
