@@ -3,21 +3,34 @@
 
 use std::sync::Arc;
 
+use super::held::Held;
 use super::host::Host;
 use super::pair::Pair;
 use super::{Budget, World};
 
 impl World {
+    /// Its parts can be shared with other worlds from now on.
+    pub(super) fn share(&mut self) {
+        self.hosts.iter_mut().for_each(Held::share);
+        self.pairs.iter_mut().for_each(Held::share);
+    }
+
     /// The machine at a place.
+    ///
+    /// # Panics
+    /// Outside of searches, in which nothing is shared.
     #[must_use]
     pub fn host_at(&self, place: usize) -> &Arc<Host> {
-        &self.hosts[place]
+        self.hosts[place].shared()
     }
 
     /// What is between the servers at two places, the lower one first.
+    ///
+    /// # Panics
+    /// Outside of searches, in which nothing is shared.
     #[must_use]
     pub fn pair_at(&self, place: usize) -> &Arc<Pair> {
-        &self.pairs[place]
+        self.pairs[place].shared()
     }
 
     /// How many pairs of servers there are.
@@ -34,12 +47,12 @@ impl World {
 
     /// Puts another machine at a place.
     pub fn put_host(&mut self, place: usize, host: Arc<Host>) {
-        self.hosts[place] = host;
+        self.hosts[place] = Held::Shared(host);
     }
 
     /// Puts something else between two servers.
     pub fn put_pair(&mut self, place: usize, pair: Arc<Pair>) {
-        self.pairs[place] = pair;
+        self.pairs[place] = Held::Shared(pair);
     }
 
     /// Leaves so much to happen.

@@ -13,6 +13,7 @@ pub mod bytes;
 pub mod client;
 pub mod clock;
 pub mod disk;
+mod held;
 pub mod host;
 mod life;
 pub mod link;
@@ -32,6 +33,7 @@ use zoolab_core::{ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settin
 
 use self::act::{Act, shows};
 use self::client::Client;
+use self::held::Held;
 use self::host::Host;
 use self::link::Link;
 use self::pair::Pair;
@@ -104,10 +106,10 @@ pub struct World {
     settings: Arc<Settings>,
     ids: Arc<[ServerId]>,
     paths: Arc<[Text]>,
-    /// Shared until one of them changes. By place in `ids`.
-    hosts: Vec<Arc<Host>>,
-    /// The same, for each two servers, in order.
-    pairs: Vec<Arc<Pair>>,
+    /// By place in `ids`.
+    hosts: Vec<Held<Host>>,
+    /// For each two servers, in order.
+    pairs: Vec<Held<Pair>>,
     link_next: u64,
     /// What may still happen in a search.
     budget: Budget,
@@ -134,16 +136,16 @@ impl World {
         let hosts = (0..ids.len())
             .map(|place| {
                 let skew_ms = setting.skew_ms.get(place).copied().unwrap_or(0);
-                Arc::new(Host::new(setting.disks, rules, skew_ms))
+                Held::Own(Box::new(Host::new(setting.disks, rules, skew_ms)))
             })
             .collect();
         let mut pairs = Vec::new();
         for (place, one) in ids.iter().enumerate() {
-            let pair = |other: &ServerId| Arc::new(Pair::new([*one, *other]));
+            let pair = |other: &ServerId| Held::Own(Box::new(Pair::new([*one, *other])));
             pairs.extend(ids[place + 1..].iter().map(pair));
         }
         let paths = (0..setting.nodes.max(1)).map(|node| Text::from(format!("/n{node}")));
-        Ok(Self {
+        let mut world = Self {
             now: Instant(0),
             ensemble: Arc::new(ensemble),
             settings: Arc::new(settings),
@@ -157,7 +159,11 @@ impl World {
             conns: BTreeMap::new(),
             conn_next: 0,
             setting: Arc::new(setting),
-        })
+        };
+        if world.setting.search.is_some() {
+            world.share();
+        }
+        Ok(world)
     }
 
     /// What time it is.
@@ -205,7 +211,7 @@ impl World {
 
     fn host_mut(&mut self, server: ServerId) -> &mut Host {
         let place = self.place(server).expect("a server of this world");
-        Arc::make_mut(&mut self.hosts[place])
+        self.hosts[place].make_mut()
     }
 
     /// A client.
@@ -239,7 +245,7 @@ impl World {
 
     fn pair_mut(&mut self, one: ServerId, other: ServerId) -> &mut Pair {
         let place = self.pair_place(one, other).expect("two servers of this world");
-        Arc::make_mut(&mut self.pairs[place])
+        self.pairs[place].make_mut()
     }
 
     /// Where a connection of a server goes to.

@@ -1,7 +1,6 @@
 //! What a machine does for others reaches them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use zoolab_core::election::Notification;
 use zoolab_core::zab::Message;
@@ -9,6 +8,7 @@ use zoolab_core::{ConnId, Input, LinkId, Output, ServerId};
 
 use super::act::{Act, Ground, Others, shows};
 use super::client::{Client, Down};
+use super::held::Held;
 use super::host::Host;
 use super::pair::Pair;
 use super::{Outcome, Pending, World, pair_of, pair_place, place};
@@ -22,7 +22,7 @@ struct Around<'a> {
     me: ServerId,
     setting: &'a Setting,
     ids: &'a [ServerId],
-    pairs: &'a mut [Arc<Pair>],
+    pairs: &'a mut [Held<Pair>],
     clients: &'a mut [Client],
     conns: &'a mut BTreeMap<ConnId, ClientId>,
     seen: &'a mut Vec<Seen>,
@@ -61,7 +61,7 @@ impl World {
         let ground = Ground { setting, ensemble, settings, me: server, at: *now };
         let Outcome { seen, fresh, outputs } = outcome;
         let mut others = Around { me: server, setting, ids, pairs, clients, conns, seen, fresh };
-        work(Arc::make_mut(&mut hosts[place]), &ground, outputs, &mut others);
+        work(hosts[place].make_mut(), &ground, outputs, &mut others);
     }
 }
 
@@ -87,7 +87,7 @@ impl Others for Around<'_> {
     fn hang_up(&mut self, link: LinkId) {
         let me = self.me;
         if let Some((to, pair, _)) = peer(self.ids, self.pairs, me, link)
-            && Arc::make_mut(&mut self.pairs[pair]).close(link, me, true)
+            && self.pairs[pair].make_mut().close(link, me, true)
         {
             self.fresh.push(Pending::Message { link, from: me, to });
         }
@@ -96,7 +96,7 @@ impl Others for Around<'_> {
     fn send(&mut self, link: LinkId, message: Message) {
         let from = self.me;
         let Some((to, pair, place)) = peer(self.ids, self.pairs, from, link) else { return };
-        let link_mut = &mut Arc::make_mut(&mut self.pairs[pair]).links[place].1;
+        let link_mut = &mut self.pairs[pair].make_mut().links[place].1;
         let Some(lane) = link_mut.way_out(from) else { return };
         if shows(&message) {
             self.seen.push(Seen::Sent { from, to, message: message.clone() });
@@ -113,7 +113,7 @@ impl Others for Around<'_> {
             return;
         }
         if let Some(place) = pair_place(self.ids, from, to) {
-            let pair = Arc::make_mut(&mut self.pairs[place]);
+            let pair = self.pairs[place].make_mut();
             let way = pair.way(from);
             if pair.votes[way].replace(notification).is_none() {
                 self.fresh.push(Pending::Vote { from, to });
@@ -147,10 +147,10 @@ impl Around<'_> {
     /// connections that are left to be noticed.
     fn each_pair(&mut self, act: impl Fn(&mut Pair, &mut dyn FnMut(LinkId))) {
         let from = self.me;
-        let with = |pair: &&mut Arc<Pair>| pair.ends.contains(&from) && !pair.links.is_empty();
+        let with = |pair: &&mut Held<Pair>| pair.ends.contains(&from) && !pair.links.is_empty();
         for pair in self.pairs.iter_mut().filter(with) {
             let to = pair.ends[1 - pair.way(from)];
-            act(Arc::make_mut(pair), &mut |link| {
+            act(pair.make_mut(), &mut |link| {
                 self.fresh.push(Pending::Message { link, from, to });
             });
         }
@@ -161,7 +161,7 @@ impl Around<'_> {
 /// connection there.
 pub(super) fn peer(
     ids: &[ServerId],
-    pairs: &[Arc<Pair>],
+    pairs: &[Held<Pair>],
     server: ServerId,
     link: LinkId,
 ) -> Option<(ServerId, usize, usize)> {

@@ -249,15 +249,16 @@ impl World {
     pub(super) fn free(&mut self, bounds: Bounds, outcome: &mut Outcome) {
         Arc::make_mut(&mut self.setting).search = Some(bounds);
         self.budget = Budget::of(bounds);
+        self.share();
         for place in 0..self.hosts.len() {
             for timer in Timer::ALL {
                 let waits = bounds.waits_for(timer);
-                let slot = &mut Arc::make_mut(&mut self.hosts[place]).timers[timer as usize];
+                let slot = &mut self.hosts[place].make_mut().timers[timer as usize];
                 *slot = slot.filter(|_| waits).map(|_| zoolab_core::Millis(0));
             }
         }
         if bounds.coarse {
-            self.pairs.iter_mut().for_each(|pair| Arc::make_mut(pair).votes = [None; 2]);
+            self.pairs.iter_mut().for_each(|pair| pair.make_mut().votes = [None; 2]);
         }
         for server in self.ids.to_vec() {
             self.act(server, Act::Rest, outcome);
