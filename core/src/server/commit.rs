@@ -129,7 +129,7 @@ impl Server {
                 }
             }
             Change::Error(_) | Change::Multi(_) | Change::Node(_) => {
-                self.written(txn.session, zxid);
+                let more = self.written(txn.session, zxid);
                 if let Some((conn, xid)) = asked {
                     let (err, body) = match result {
                         Ok(body) => (None, body),
@@ -137,7 +137,9 @@ impl Server {
                     };
                     self.reply(conn, Reply { xid, zxid, err, body }, out);
                 }
-                self.read_on(txn.session, out);
+                if more {
+                    self.read_on(txn.session, out);
+                }
             }
         }
         if !self.alone {
@@ -203,13 +205,12 @@ impl Server {
         done
     }
 
-    /// A session's write has been applied: it no longer holds up what came after it.
-    fn written(&mut self, session: SessionId, zxid: Zxid) {
-        if let Some(live) = self.sessions.live_mut(session)
-            && live.waiting.front() == Some(&Waiting::Write(zxid))
-        {
-            live.waiting.pop_front();
-        }
+    /// A session's write has been applied: it no longer holds up what came after it. True if
+    /// something did.
+    fn written(&mut self, session: SessionId, zxid: Zxid) -> bool {
+        let Some(live) = self.sessions.live_mut(session) else { return false };
+        live.waiting.pop_front_if(|it| matches!(it, Waiting::Write(other) if *other == zxid));
+        !live.waiting.is_empty()
     }
 }
 
