@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zoolab_core::storage::{self, EpochKind, Saved};
-use zoolab_core::zab::Message;
+use zoolab_core::zab::{Message, MessageKind};
 use zoolab_core::{Epoch, Note, ServerId, Txn, Zxid};
 
 /// Something that was seen happen.
@@ -15,7 +15,7 @@ pub enum Seen {
     /// A process died. Everything that was only in memory is gone.
     Crashed { server: ServerId, power: bool },
     /// A message arrived. (Pings, votes and clients' frames are not shown.)
-    Delivered { from: ServerId, to: ServerId, message: Message },
+    Delivered { from: ServerId, to: ServerId, message: Said },
     /// An epoch is safe on disk.
     EpochWritten { server: ServerId, kind: EpochKind, epoch: Epoch },
     /// The server stopped for good: its disk failed it.
@@ -31,7 +31,7 @@ pub enum Seen {
     /// A bit flipped on a server's disk.
     Rotten { server: ServerId },
     /// A message was handed to a connection. (Pings and clients' frames are not shown.)
-    Sent { from: ServerId, to: ServerId, message: Message },
+    Sent { from: ServerId, to: ServerId, message: Said },
     /// A server started from its disk.
     Started { server: ServerId, saved: Box<Saved>, notes: Vec<storage::Note> },
     /// Everything appended up to here is safe on disk.
@@ -40,4 +40,25 @@ pub enum Seen {
     Truncated { server: ServerId, to: Zxid },
     /// A server's disk was replaced by an empty one.
     Wiped { server: ServerId },
+}
+
+/// A message, as far as promises speak of it. What a transaction does is seen when it is logged
+/// and applied.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Said {
+    /// Which kind it is.
+    pub kind: MessageKind,
+    /// The number that tells it from others of its kind; an epoch is the zxid it begins with.
+    pub zxid: Zxid,
+    /// Whether it is a promise that counts.
+    pub counts: bool,
+}
+
+impl Said {
+    /// What this message says.
+    #[must_use]
+    pub fn of(message: &Message) -> Self {
+        let counts = matches!(message, Message::AckEpoch { current: Some(_), .. });
+        Self { kind: message.kind(), zxid: message.zxid(), counts }
+    }
 }

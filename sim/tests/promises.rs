@@ -12,7 +12,7 @@ use zoolab_core::{
     Code, Ensemble, Epoch, Millis, Note, ServerId, SessionId, Settings, Txn, Why, Xid, Zxid,
 };
 use zoolab_sim::checker::{Checkers, Promise, Violation};
-use zoolab_sim::seen::Seen;
+use zoolab_sim::seen::{Said, Seen};
 
 const ONE: ServerId = ServerId(1);
 const TWO: ServerId = ServerId(2);
@@ -50,11 +50,11 @@ impl Story {
     }
 
     fn sent(&mut self, from: ServerId, to: ServerId, message: Message) -> &mut Self {
-        self.see(Seen::Sent { from, to, message })
+        self.see(Seen::Sent { from, to, message: Said::of(&message) })
     }
 
     fn delivered(&mut self, from: ServerId, to: ServerId, message: Message) -> &mut Self {
-        self.see(Seen::Delivered { from, to, message })
+        self.see(Seen::Delivered { from, to, message: Said::of(&message) })
     }
 
     fn wrote(&mut self, server: ServerId, kind: EpochKind, epoch: u32) -> &mut Self {

@@ -11,12 +11,12 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use zoolab_core::unordered::hash_unordered;
-use zoolab_core::zab::Message;
+use zoolab_core::zab::MessageKind;
 use zoolab_core::{Ensemble, Epoch, Note, ServerId, Txn, Why, Zxid};
 
 use super::history::History;
 use super::promise::{Promise, Violation, holds};
-use crate::seen::Seen;
+use crate::seen::{Said, Seen};
 
 /// Something for each of some servers, of which none comes first.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -187,7 +187,7 @@ impl Ledger {
                 self.leaves(*server);
                 Ok(())
             }
-            Seen::Delivered { from, to, message } => self.delivered(*from, *to, message),
+            Seen::Delivered { from, to, message } => self.delivered(*from, *to, *message),
             Seen::EpochWritten { server, kind, epoch } => {
                 self.epoch_written(*server, *kind, *epoch)
             }
@@ -205,7 +205,7 @@ impl Ledger {
                 self.member_mut(*server).lost = true;
                 Ok(())
             }
-            Seen::Sent { from, to, message } => self.sent(*from, *to, message),
+            Seen::Sent { from, to, message } => self.sent(*from, *to, *message),
             Seen::Synced { server, zxid } => {
                 self.member_mut(*server).durable = *zxid;
                 Ok(())
@@ -262,71 +262,68 @@ impl Ledger {
         }
     }
 
-    fn sent(&mut self, from: ServerId, to: ServerId, message: &Message) -> Result<(), Violation> {
-        match message {
-            Message::AckEpoch { current, zxid, .. } => self.promise(from, current.is_some(), *zxid),
-            Message::Ack(zxid) if zxid.counter() == 0 => self.epoch_acked(from, zxid.epoch()),
-            Message::Ack(zxid) => self.acked(from, *zxid),
-            Message::Snap { zxid } => self.snapshot_sent(from, to, *zxid),
-            Message::Trunc { zxid } => self.cut_sent(from, to, *zxid),
-            Message::NewLeader { .. } => {
+    fn sent(&mut self, from: ServerId, to: ServerId, message: Said) -> Result<(), Violation> {
+        let Said { kind, zxid, counts } = message;
+        match kind {
+            MessageKind::AckEpoch => self.promise(from, counts, zxid),
+            MessageKind::Ack if zxid.counter() == 0 => self.epoch_acked(from, zxid.epoch()),
+            MessageKind::Ack => self.acked(from, zxid),
+            MessageKind::Snap => self.snapshot_sent(from, to, zxid),
+            MessageKind::Trunc => self.cut_sent(from, to, zxid),
+            MessageKind::NewLeader => {
                 self.member_mut(to).acked.remove(&from);
                 Ok(())
             }
-            Message::Commit(_)
-            | Message::Diff { .. }
-            | Message::Inform(_)
-            | Message::LeaderInfo { .. }
-            | Message::LearnerInfo { .. }
-            | Message::Ping { .. }
-            | Message::Pong { .. }
-            | Message::Proposal(_)
-            | Message::Request(_)
-            | Message::Revalidate { .. }
-            | Message::Revalidated { .. }
-            | Message::SnapPart { .. }
-            | Message::Synced
-            | Message::UpToDate => Ok(()),
+            MessageKind::Commit
+            | MessageKind::Diff
+            | MessageKind::FollowerInfo
+            | MessageKind::Inform
+            | MessageKind::LeaderInfo
+            | MessageKind::ObserverInfo
+            | MessageKind::Ping
+            | MessageKind::Pong
+            | MessageKind::Proposal
+            | MessageKind::Request
+            | MessageKind::Revalidate
+            | MessageKind::Revalidated
+            | MessageKind::SnapPart
+            | MessageKind::Synced
+            | MessageKind::UpToDate => Ok(()),
         }
     }
 
-    fn delivered(
-        &mut self,
-        from: ServerId,
-        to: ServerId,
-        message: &Message,
-    ) -> Result<(), Violation> {
-        match message {
-            Message::Ack(zxid) if zxid.counter() > 0 => self.ack_arrived(from, to, *zxid),
-            Message::LeaderInfo { epoch } => {
-                self.member_mut(to).told = *epoch;
+    fn delivered(&mut self, from: ServerId, to: ServerId, message: Said) -> Result<(), Violation> {
+        let Said { kind, zxid, counts: _ } = message;
+        match kind {
+            MessageKind::Ack if zxid.counter() > 0 => self.ack_arrived(from, to, zxid),
+            MessageKind::LeaderInfo => {
+                self.member_mut(to).told = zxid.epoch();
                 Ok(())
             }
-            Message::LearnerInfo { accepted, .. } => {
+            MessageKind::FollowerInfo | MessageKind::ObserverInfo => {
                 let member = self.member_mut(to);
                 if member.gathers {
-                    member.presented.insert(from, *accepted);
+                    member.presented.insert(from, zxid.epoch());
                 }
                 Ok(())
             }
-            Message::Commit(zxid) => self.legal(from, zxid.epoch()),
-            Message::Inform(txn) | Message::Proposal(txn) => {
-                self.legal(from, txn.stamp.zxid.epoch())
-            }
-            Message::NewLeader { epoch } => self.legal(from, *epoch),
-            Message::Ack(_)
-            | Message::AckEpoch { .. }
-            | Message::Diff { .. }
-            | Message::Ping { .. }
-            | Message::Pong { .. }
-            | Message::Request(_)
-            | Message::Revalidate { .. }
-            | Message::Revalidated { .. }
-            | Message::Snap { .. }
-            | Message::SnapPart { .. }
-            | Message::Synced
-            | Message::Trunc { .. }
-            | Message::UpToDate => Ok(()),
+            MessageKind::Commit
+            | MessageKind::Inform
+            | MessageKind::NewLeader
+            | MessageKind::Proposal => self.legal(from, zxid.epoch()),
+            MessageKind::Ack
+            | MessageKind::AckEpoch
+            | MessageKind::Diff
+            | MessageKind::Ping
+            | MessageKind::Pong
+            | MessageKind::Request
+            | MessageKind::Revalidate
+            | MessageKind::Revalidated
+            | MessageKind::Snap
+            | MessageKind::SnapPart
+            | MessageKind::Synced
+            | MessageKind::Trunc
+            | MessageKind::UpToDate => Ok(()),
         }
     }
 }

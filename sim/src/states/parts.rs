@@ -17,7 +17,7 @@ use zoolab_core::{Input, LinkId, Request, ServerId, Timer};
 
 use super::taken::{self, Taken};
 use super::{Ensemble, print};
-use crate::seen::Seen;
+use crate::seen::{Said, Seen};
 use crate::step::{Instant, Step};
 use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
@@ -212,7 +212,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         if let (Act::Input(Input::Message { message, .. }), Some(from)) = (&cause.act, cause.from)
             && shows(message)
         {
-            seen.push(Seen::Delivered { from, to: me, message: message.clone() });
+            seen.push(Seen::Delivered { from, to: me, message: Said::of(message) });
         }
         let mut between = Vec::new();
         let others = |place: usize| (0..self.len()).filter(move |other| *other != place);
@@ -238,7 +238,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                     let peer = self.peer(place, link);
                     if shows(&message) {
                         let to = self.ids[peer];
-                        seen.push(Seen::Sent { from: me, to, message: message.clone() });
+                        seen.push(Seen::Sent { from: me, to, message: Said::of(&message) });
                     }
                     let pair = self.pair_place(place, peer);
                     between.push((pair as u8, self.between(Between::Send(link, me, message))));

@@ -3,7 +3,7 @@
 //! The same server in the same surroundings does the same: what one step does is worked out once,
 //! by the world itself, and remembered.
 
-use zoolab_core::zab::Message;
+use zoolab_core::zab::MessageKind;
 use zoolab_core::{Branch, Note};
 
 use crate::seen::Seen;
@@ -114,26 +114,9 @@ pub(super) fn looks_far(event: &Seen) -> bool {
             | Note::Reached(_)
             | Note::Serving(_) => false,
         },
-        Seen::Sent { message, .. } => match message {
-            Message::Snap { .. } | Message::Trunc { .. } => true,
-            Message::Ack(_)
-            | Message::AckEpoch { .. }
-            | Message::Commit(_)
-            | Message::Diff { .. }
-            | Message::Inform(_)
-            | Message::LeaderInfo { .. }
-            | Message::LearnerInfo { .. }
-            | Message::NewLeader { .. }
-            | Message::Ping { .. }
-            | Message::Pong { .. }
-            | Message::Proposal(_)
-            | Message::Request(_)
-            | Message::Revalidate { .. }
-            | Message::Revalidated { .. }
-            | Message::SnapPart { .. }
-            | Message::Synced
-            | Message::UpToDate => false,
-        },
+        Seen::Sent { message, .. } => {
+            matches!(message.kind, MessageKind::Snap | MessageKind::Trunc)
+        }
         Seen::Appended { .. }
         | Seen::Crashed { .. }
         | Seen::Delivered { .. }

@@ -166,9 +166,9 @@ impl Host {
             Act::Disk(token) => self.disk_done(ground, token, outputs, others),
             Act::DiskFails(token, luck) => {
                 self.disk.fail(luck);
-                self.input(ground, Input::PersistFailed(token), outputs, others);
+                self.input(ground, || Input::PersistFailed(token), outputs, others);
             }
-            Act::Input(input) => self.input(ground, input, outputs, others),
+            Act::Input(input) => self.input(ground, || input, outputs, others),
             Act::PowerLoss(luck, keep) => {
                 if self.disk.power_loss(luck, keep, &mut show(server, others)) {
                     self.rotten = true;
@@ -184,7 +184,7 @@ impl Host {
             Act::Restart => self.restart(ground, outputs, others),
             Act::Timeout(timer) => {
                 self.timers[timer as usize] = None;
-                self.input(ground, Input::Timeout(timer), outputs, others);
+                self.input(ground, || Input::Timeout(timer), outputs, others);
             }
         }
         self.settle(ground, outputs, others);
@@ -212,12 +212,12 @@ impl Host {
         self.rename_tokens();
     }
 
-    /// Its process takes an input, if it runs.
+    /// Its process takes an input, if it runs. The input is large, so it is made where it is taken.
     #[inline]
     pub(super) fn take(
         &mut self,
         ground: &Ground<'_>,
-        input: Input,
+        input: impl FnOnce() -> Input,
         outputs: &mut Vec<Output>,
         others: &mut impl Others,
     ) {
@@ -229,13 +229,13 @@ impl Host {
     fn input(
         &mut self,
         ground: &Ground<'_>,
-        input: Input,
+        input: impl FnOnce() -> Input,
         outputs: &mut Vec<Output>,
         others: &mut impl Others,
     ) {
         let now = self.clock.now(ground.at);
         if let Some(process) = &mut self.server {
-            process.step(now, input, outputs);
+            process.step(now, input(), outputs);
         }
         self.carry_out(ground, now, outputs, others);
     }
@@ -256,7 +256,7 @@ impl Host {
             Finish::Done => Input::Persisted(token),
             Finish::Refused => Input::PersistFailed(token),
         };
-        self.input(ground, input, outputs, others);
+        self.input(ground, || input, outputs, others);
     }
 
     fn reread(&mut self, ground: &Ground<'_>, outputs: &mut Vec<Output>, others: &mut impl Others) {
@@ -266,7 +266,7 @@ impl Host {
             Ok(found) => {
                 let saved = Box::new(found.saved);
                 others.seen(Seen::Reloaded { server, saved: saved.clone() });
-                self.input(ground, Input::Reloaded(saved), outputs, others);
+                self.input(ground, || Input::Reloaded(saved), outputs, others);
             }
             Err(why) => {
                 others.seen(Seen::Refused { server, why });

@@ -37,7 +37,7 @@ use self::held::Held;
 use self::host::Host;
 use self::link::Link;
 use self::pair::Pair;
-use crate::seen::Seen;
+use crate::seen::{Said, Seen};
 use crate::setting::{Setting, SettingError};
 use crate::step::{ClientId, Instant, Step};
 
@@ -422,15 +422,15 @@ impl World {
     fn deliver(&mut self, link: LinkId, from: ServerId, to: ServerId, outcome: &mut Outcome) {
         let message = self.pair_mut(from, to).receive(link, to);
         if shows(&message) {
-            outcome.seen.push(Seen::Delivered { from, to, message: message.clone() });
+            outcome.seen.push(Seen::Delivered { from, to, message: Said::of(&message) });
         }
-        self.input(to, Input::Message { link, message }, outcome);
+        self.input(to, outcome, || Input::Message { link, message });
     }
 
     fn closed(&mut self, link: LinkId, at: ServerId, outcome: &mut Outcome) {
         let peer = self.peer(at, link).expect("a connection of this world");
         self.pair_mut(at, peer).close(link, at, false);
-        self.input(at, Input::Unlinked { link: Some(link), peer }, outcome);
+        self.input(at, outcome, || Input::Unlinked { link: Some(link), peer });
     }
 
     fn break_link(&mut self, link: LinkId, outcome: &mut Outcome) {
@@ -446,13 +446,13 @@ impl World {
         self.host_mut(from).dials.remove(&to);
         let there = self.place(to).is_some_and(|place| self.hosts[place].server.is_some());
         if !there || self.is_cut(from, to) || self.is_cut(to, from) {
-            self.input(from, Input::Unlinked { link: None, peer: to }, outcome);
+            self.input(from, outcome, || Input::Unlinked { link: None, peer: to });
             return;
         }
         let link = self.fresh_link(from, to);
         self.pair_mut(from, to).links.push((link, Link::new(from, to)));
-        self.input(to, Input::Linked { link, peer: from, dialled: false }, outcome);
-        self.input(from, Input::Linked { link, peer: to, dialled: true }, outcome);
+        self.input(to, outcome, || Input::Linked { link, peer: from, dialled: false });
+        self.input(from, outcome, || Input::Linked { link, peer: to, dialled: true });
     }
 
     fn vote(&mut self, from: ServerId, to: ServerId, again: bool, outcome: &mut Outcome) {
@@ -463,7 +463,7 @@ impl World {
             pair.votes[way] = None;
         }
         if let Some(notification) = vote {
-            self.input(to, Input::Told { from, notification }, outcome);
+            self.input(to, outcome, || Input::Told { from, notification });
         }
         if again && self.pair(from, to).votes[way].is_some() {
             outcome.fresh.push(Pending::Vote { from, to });

@@ -12,7 +12,7 @@ use super::held::Held;
 use super::host::Host;
 use super::pair::Pair;
 use super::{Outcome, Pending, World, pair_of, pair_place, place};
-use crate::seen::Seen;
+use crate::seen::{Said, Seen};
 use crate::setting::Setting;
 use crate::step::ClientId;
 
@@ -43,7 +43,12 @@ impl World {
 
     /// Hands a server an input and does what it wants done.
     #[inline]
-    pub(super) fn input(&mut self, server: ServerId, input: Input, outcome: &mut Outcome) {
+    pub(super) fn input(
+        &mut self,
+        server: ServerId,
+        outcome: &mut Outcome,
+        input: impl FnOnce() -> Input,
+    ) {
         self.at(server, outcome, |host, ground, outputs, others| {
             host.take(ground, input, outputs, others);
         });
@@ -99,7 +104,7 @@ impl Others for Around<'_> {
         let link_mut = &mut self.pairs[pair].make_mut().links[place].1;
         let Some(lane) = link_mut.way_out(from) else { return };
         if shows(&message) {
-            self.seen.push(Seen::Sent { from, to, message: message.clone() });
+            self.seen.push(Seen::Sent { from, to, message: Said::of(&message) });
         }
         if let Some(messages) = lane {
             messages.push_back(message);

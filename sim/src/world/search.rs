@@ -450,7 +450,7 @@ impl World {
         let ballot = ballot.expect("it may lead");
         let decision = Decision { ballot, round: 1 };
         for server in [leader].into_iter().chain(followers.iter().copied()) {
-            self.input(server, Input::Elected(decision), outcome);
+            self.input(server, outcome, || Input::Elected(decision));
         }
         self.meet(leader, followers, outcome);
     }
@@ -459,7 +459,7 @@ impl World {
     pub(super) fn join(&mut self, leader: ServerId, server: ServerId, outcome: &mut Outcome) {
         let zxid = zoolab_core::Zxid::ZERO;
         let ballot = zoolab_core::election::Ballot { epoch: Epoch(0), zxid, leader };
-        self.input(server, Input::Elected(Decision { ballot, round: 1 }), outcome);
+        self.input(server, outcome, || Input::Elected(Decision { ballot, round: 1 }));
         self.meet(leader, &[server], outcome);
     }
 
@@ -511,6 +511,6 @@ impl World {
     pub(super) fn write(&mut self, server: ServerId, value: u32, outcome: &mut Outcome) {
         let data = Some(Arc::from(value.to_be_bytes()));
         let request = Request::SetData { path: "/".into(), data, version: -1 };
-        self.input(server, Input::Own(request), outcome);
+        self.input(server, outcome, || Input::Own(request));
     }
 }

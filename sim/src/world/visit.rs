@@ -23,7 +23,7 @@ impl World {
         self.conns.insert(id, client);
         outcome.fresh.push(Pending::Ask(client));
         let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        self.input(server, Input::Accepted { conn: id, address }, outcome);
+        self.input(server, outcome, || Input::Accepted { conn: id, address });
     }
 
     pub(super) fn asked(&mut self, client: ClientId, outcome: &mut Outcome) {
@@ -33,11 +33,10 @@ impl World {
         if !self.conns.contains_key(&id) {
             return;
         }
-        let input = match up {
+        self.input(server, outcome, || match up {
             Up::Connect(request) => Input::Connect { conn: id, request },
             Up::Request(xid, request) => Input::Request { conn: id, xid, request },
-        };
-        self.input(server, input, outcome);
+        });
     }
 
     pub(super) fn answer(&mut self, client: ClientId, outcome: &mut Outcome) {
@@ -65,7 +64,7 @@ impl World {
         let Some(conn) = this.conn.take() else { return };
         this.lost();
         if self.conns.remove(&conn.id).is_some() && self.host(conn.server).server.is_some() {
-            self.input(conn.server, Input::Disconnected { conn: conn.id }, outcome);
+            self.input(conn.server, outcome, || Input::Disconnected { conn: conn.id });
         }
     }
 }
