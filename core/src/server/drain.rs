@@ -148,10 +148,9 @@ impl Server {
                 Role::Following(follower) => follower.acknowledge(zxid, out),
                 Role::Leading(leading) => {
                     let me = self.me;
-                    if let Some(leader) = leading.leader_mut() {
-                        leader.acknowledged(me, zxid);
+                    if leading.leader_mut().is_some_and(|leader| leader.acknowledged(me, zxid)) {
+                        self.commit_ready(now, out);
                     }
-                    self.commit_ready(now, out);
                 }
                 Role::Joining(_) => self.logged(now, out),
                 Role::Draining | Role::Looking(_) => {}

@@ -362,8 +362,9 @@ impl Server {
             let more = leader.proposed() > zxid;
             learner.owes = more.then_some((leader.proposed(), tick));
         }
-        leader.acknowledged(server, zxid);
-        self.commit_ready(now, out);
+        if leader.acknowledged(server, zxid) {
+            self.commit_ready(now, out);
+        }
     }
 
     /// Half a tick is over: whoever was silent for too long is left, and so is a minority.

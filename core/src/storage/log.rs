@@ -14,6 +14,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::checksum;
 use super::txn::{self, TxnError};
 use crate::ids::Zxid;
 use crate::txn::Txn;
@@ -44,7 +45,7 @@ pub fn put_entry(txn: &Txn, out: &mut Vec<u8>) {
     let mut payload = Writer::frame(out);
     txn::encode(txn, &mut payload);
     payload.finish();
-    let checksum = u64::from(adler2::adler32_slice(&out[start + PREFIX..]));
+    let checksum = u64::from(checksum::adler32(&out[start + PREFIX..]));
     out[start..start + 8].copy_from_slice(&checksum.to_be_bytes());
     out.push(END);
 }
@@ -204,7 +205,7 @@ impl<'a> Entries<'a> {
             return self.ends();
         }
         let payload = &rest[PREFIX..end];
-        let computed = adler2::adler32_slice(payload);
+        let computed = checksum::adler32(payload);
         if stored != u64::from(computed) {
             return Err(LogError::Checksum { at, stored, computed });
         }

@@ -9,6 +9,7 @@
 //! A data directory can be handed to ZooKeeper and back. Invariant: nothing here panics on bytes,
 //! whatever they are.
 
+mod checksum;
 pub mod disk;
 pub mod epoch;
 pub mod file;

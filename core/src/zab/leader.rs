@@ -75,11 +75,16 @@ impl Leader {
         self.proposals.push_back(txn);
     }
 
-    /// A server has everything up to here on disk. Whoever has no vote is not counted.
-    pub(crate) fn acknowledged(&mut self, by: ServerId, zxid: Zxid) {
-        if let Some((_, durable)) = self.durable.iter_mut().find(|(voter, _)| *voter == by) {
-            *durable = (*durable).max(zxid);
-        }
+    /// A server has everything up to here on disk. Whoever has no vote is not counted. True if it
+    /// is one more that has the oldest proposal, so that this may be committed now.
+    pub(crate) fn acknowledged(&mut self, by: ServerId, zxid: Zxid) -> bool {
+        let Some((_, durable)) = self.durable.iter_mut().find(|(voter, _)| *voter == by) else {
+            return false;
+        };
+        let before = *durable;
+        *durable = before.max(zxid);
+        let has = |txn: &Arc<Txn>| before < txn.stamp.zxid && txn.stamp.zxid <= zxid;
+        self.proposals.front().is_some_and(has)
     }
 
     /// A server synchronizes anew and has been told to have no more than this. What it said

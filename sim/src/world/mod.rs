@@ -499,7 +499,7 @@ impl World {
 }
 
 /// Where a server is among all, in order. Their numbers mostly count up from one.
-#[inline]
+#[inline(always)]
 fn place(ids: &[ServerId], server: ServerId) -> Option<usize> {
     let likely = usize::from(server.0).wrapping_sub(1);
     if ids.get(likely) == Some(&server) {
@@ -509,7 +509,7 @@ fn place(ids: &[ServerId], server: ServerId) -> Option<usize> {
 }
 
 /// The place of two different servers among all pairs.
-#[inline]
+#[inline(always)]
 fn pair_place(ids: &[ServerId], one: ServerId, other: ServerId) -> Option<usize> {
     let (one, other) = (place(ids, one)?, place(ids, other)?);
     (one != other).then(|| pair_of(ids.len(), one.min(other), one.max(other)))
