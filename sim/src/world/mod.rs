@@ -95,6 +95,8 @@ pub struct Outcome {
     /// For whoever picks the next step.
     pub fresh: Vec<Pending>,
     outputs: Vec<zoolab_core::Output>,
+    /// The place of the pair in which a connection was last looked for. Nothing depends on it.
+    likely: usize,
 }
 
 /// See the [module](self).
@@ -420,7 +422,9 @@ impl World {
     }
 
     fn deliver(&mut self, link: LinkId, from: ServerId, to: ServerId, outcome: &mut Outcome) {
-        let message = self.pair_mut(from, to).receive(link, to);
+        let pair = self.pair_place(from, to).expect("two servers of this world");
+        outcome.likely = pair;
+        let message = self.pairs[pair].make_mut().receive(link, to);
         if shows(&message) {
             outcome.seen.push(Seen::Delivered { from, to, message: Said::of(&message) });
         }

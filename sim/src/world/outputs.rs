@@ -27,6 +27,7 @@ struct Around<'a> {
     conns: &'a mut BTreeMap<ConnId, ClientId>,
     seen: &'a mut Vec<Seen>,
     fresh: &'a mut Vec<Pending>,
+    likely: &'a mut usize,
 }
 
 impl World {
@@ -64,8 +65,9 @@ impl World {
         let place = self.place(server).expect("a server of this world");
         let Self { setting, ensemble, settings, hosts, now, ids, pairs, clients, conns, .. } = self;
         let ground = Ground { setting, ensemble, settings, me: server, at: *now };
-        let Outcome { seen, fresh, outputs } = outcome;
-        let mut others = Around { me: server, setting, ids, pairs, clients, conns, seen, fresh };
+        let Outcome { seen, fresh, outputs, likely } = outcome;
+        let me = server;
+        let mut others = Around { me, setting, ids, pairs, clients, conns, seen, fresh, likely };
         work(hosts[place].make_mut(), &ground, outputs, &mut others);
     }
 }
@@ -91,7 +93,7 @@ impl Others for Around<'_> {
 
     fn hang_up(&mut self, link: LinkId) {
         let me = self.me;
-        if let Some((to, pair, _)) = peer(self.ids, self.pairs, me, link)
+        if let Some((to, pair, _)) = self.peer(link)
             && self.pairs[pair].make_mut().close(link, me, true)
         {
             self.fresh.push(Pending::Message { link, from: me, to });
@@ -100,7 +102,7 @@ impl Others for Around<'_> {
 
     fn send(&mut self, link: LinkId, message: Message) {
         let from = self.me;
-        let Some((to, pair, place)) = peer(self.ids, self.pairs, from, link) else { return };
+        let Some((to, pair, place)) = self.peer(link) else { return };
         let link_mut = &mut self.pairs[pair].make_mut().links[place].1;
         let Some(lane) = link_mut.way_out(from) else { return };
         if shows(&message) {
@@ -148,6 +150,20 @@ impl Others for Around<'_> {
 }
 
 impl Around<'_> {
+    /// Where one of its connections goes to; see [`peer`]. What was last found comes first: most
+    /// answer those who spoke to them.
+    fn peer(&mut self, link: LinkId) -> Option<(ServerId, usize, usize)> {
+        if let Some(pair) = self.pairs.get(*self.likely)
+            && pair.ends.contains(&self.me)
+            && let Some(place) = pair.place_of(link)
+        {
+            return Some((pair.ends[1 - pair.way(self.me)], *self.likely, place));
+        }
+        let found = peer(self.ids, self.pairs, self.me, link)?;
+        *self.likely = found.1;
+        Some(found)
+    }
+
     /// Does something with what is between it and each other one. It is told of the ends of
     /// connections that are left to be noticed.
     fn each_pair(&mut self, act: impl Fn(&mut Pair, &mut dyn FnMut(LinkId))) {
@@ -173,7 +189,7 @@ pub(super) fn peer(
     let me = place(ids, server)?;
     for (there, peer) in ids.iter().enumerate().filter(|(there, _)| *there != me) {
         let pair = pair_of(ids.len(), me.min(there), me.max(there));
-        if let Some(place) = pairs[pair].links.iter().position(|(id, _)| *id == link) {
+        if let Some(place) = pairs[pair].place_of(link) {
             return Some((*peer, pair, place));
         }
     }

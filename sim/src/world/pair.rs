@@ -44,6 +44,12 @@ impl Pair {
         usize::from(self.ends[1] == from)
     }
 
+    /// Where one connection is in `links`.
+    #[must_use]
+    pub fn place_of(&self, id: LinkId) -> Option<usize> {
+        self.links.iter().position(|(other, _)| *other == id)
+    }
+
     /// One connection.
     #[must_use]
     pub fn link(&self, id: LinkId) -> Option<&Link> {
