@@ -163,17 +163,20 @@ fn go(
 ) -> End {
     let mut outcome = Outcome::default();
     loop {
-        let (at, step) = match strategy.choose(world) {
-            Choice::Take(at, step) => (at, step),
+        let choice = strategy.choose(world);
+        let (at, step) = match &choice {
+            Choice::Take(at, step) => (*at, step),
             Choice::Stop => return End::Held,
-            Choice::Stuck(what) => return End::Stuck(what),
-            Choice::Diverge { wanted, why } => return End::Diverged { wanted, why },
+            Choice::Stuck(what) => return End::Stuck(what.clone()),
+            Choice::Diverge { wanted, why } => {
+                return End::Diverged { wanted: wanted.clone(), why: why.clone() };
+            }
         };
         let place = report.figures.steps;
-        onlooker.before(place, at, &step);
+        onlooker.before(place, at, step);
         outcome.seen.clear();
         outcome.fresh.clear();
-        world.step(at, &step, &mut outcome);
+        world.step(at, step, &mut outcome);
         report.hash.word(at.0);
         step.words(&mut report.hash);
         for event in &outcome.seen {
@@ -182,12 +185,12 @@ fn go(
                 report.hash.word(*digest);
             }
         }
-        report.figures.count(at, &step, &outcome.seen);
+        report.figures.count(at, step, &outcome.seen);
         if let Err(violation) = checkers.observe(&outcome.seen) {
             return End::Violated(violation);
         }
         strategy.learn(world, &outcome.fresh);
-        let (step, seen, hash) = (&step, &outcome.seen[..], report.hash);
+        let (seen, hash) = (&outcome.seen[..], report.hash);
         if !onlooker.after(&Done { place, at, step, seen, hash, world }) {
             return End::Held;
         }

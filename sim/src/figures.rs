@@ -25,6 +25,8 @@ pub struct Figures {
     pub commits: u64,
     /// Messages between servers that arrived.
     pub messages: u64,
+    /// Frames of clients that arrived at servers, and of servers at clients.
+    pub frames: u64,
     /// Processes that died.
     pub crashes: u64,
     /// Machines that lost power.
@@ -122,6 +124,7 @@ impl Figures {
             *self.faults.entry(name).or_default() += 1;
         }
         self.messages += u64::from(matches!(step, Step::Deliver { .. }));
+        self.frames += u64::from(matches!(step, Step::Ask { .. } | Step::Answer { .. }));
         for event in seen {
             match event {
                 Seen::Crashed { power, .. } => {
@@ -190,6 +193,7 @@ impl Figures {
         self.epochs += other.epochs;
         self.commits += other.commits;
         self.messages += other.messages;
+        self.frames += other.frames;
         self.crashes += other.crashes;
         self.power_losses += other.power_losses;
         for (name, count) in &other.reached {

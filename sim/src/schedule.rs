@@ -72,7 +72,11 @@ impl<E: Copy + Ord> Schedule<E> {
     /// The step by which something pending happens at this moment. A timer that has been set
     /// anew meanwhile is put back; what cannot happen is forgotten, for the world speaks up
     /// again when it can.
+    #[inline]
     pub fn step(&mut self, at: Instant, pending: Pending, world: &World) -> Option<Step> {
+        if let Pending::Message { link, from, to } = pending {
+            return world.arrival(link, from, to);
+        }
         if let Pending::Timer { server, timer } = pending {
             let host = world.host(server);
             let due = host.due(timer).filter(|_| host.is_awake())?;

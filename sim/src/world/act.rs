@@ -64,8 +64,9 @@ pub trait Others {
     /// Its process has started: whoever took the old one for alive learns that it is not.
     fn risen(&mut self);
 
-    /// Something was seen.
-    fn seen(&mut self, seen: Seen);
+    /// Something was seen. It is made where it stays: what was just written in small parts is
+    /// slow to be read in large ones.
+    fn seen(&mut self, seen: impl FnOnce() -> Seen);
 
     /// It hands a message to a connection.
     fn send(&mut self, link: LinkId, message: Message);
@@ -109,8 +110,8 @@ impl Others for Vec<Effect> {
         self.push(Effect::Risen);
     }
 
-    fn seen(&mut self, seen: Seen) {
-        self.push(Effect::Seen(seen));
+    fn seen(&mut self, seen: impl FnOnce() -> Seen) {
+        self.push(Effect::Seen(seen()));
     }
 
     fn send(&mut self, link: LinkId, message: Message) {
@@ -144,7 +145,7 @@ pub const fn shows(message: &Message) -> bool {
 
 /// Shows what became true of a disk.
 fn show(server: ServerId, others: &mut impl Others) -> impl FnMut(DiskSeen) {
-    move |what| others.seen(what.of(server))
+    move |what| others.seen(|| what.of(server))
 }
 
 impl Host {
@@ -161,7 +162,7 @@ impl Host {
             Act::Crash(luck) => {
                 self.disk.crash(luck, &mut show(server, others));
                 self.die(true, others);
-                others.seen(Seen::Crashed { server, power: false });
+                others.seen(|| Seen::Crashed { server, power: false });
             }
             Act::Disk(token) => self.disk_done(ground, token, outputs, others),
             Act::DiskFails(token, luck) => {
@@ -172,12 +173,12 @@ impl Host {
             Act::PowerLoss(luck, keep) => {
                 if self.disk.power_loss(luck, keep, &mut show(server, others)) {
                     self.rotten = true;
-                    others.seen(Seen::Rotten { server });
+                    others.seen(|| Seen::Rotten { server });
                 }
                 if self.server.is_some() {
                     self.die(false, others);
                 }
-                others.seen(Seen::Crashed { server, power: true });
+                others.seen(|| Seen::Crashed { server, power: true });
             }
             Act::Reload => self.reread(ground, outputs, others),
             Act::Rest => {}
@@ -265,11 +266,11 @@ impl Host {
         match self.disk.recover() {
             Ok(found) => {
                 let saved = Box::new(found.saved);
-                others.seen(Seen::Reloaded { server, saved: saved.clone() });
+                others.seen(|| Seen::Reloaded { server, saved: saved.clone() });
                 self.input(ground, || Input::Reloaded(saved), outputs, others);
             }
             Err(why) => {
-                others.seen(Seen::Refused { server, why });
+                others.seen(|| Seen::Refused { server, why });
                 self.die(true, others);
             }
         }
@@ -286,13 +287,13 @@ impl Host {
             Ok(found) => found,
             Err(why) => {
                 self.refused = Some(why.clone());
-                others.seen(Seen::Refused { server, why });
+                others.seen(|| Seen::Refused { server, why });
                 return;
             }
         };
         self.refused = None;
         let saved = Box::new(found.saved.clone());
-        others.seen(Seen::Started { server, saved, notes: found.notes });
+        others.seen(|| Seen::Started { server, saved, notes: found.notes });
         let boot = Boot { me: server, steady: now.steady, scatter: 0 };
         let (ensemble, settings) = (Arc::clone(ground.ensemble), Arc::clone(ground.settings));
         self.server = Some(Server::member(ensemble, settings, boot, found.saved, outputs));
@@ -317,7 +318,7 @@ impl Host {
         if let Some(doom) = doom {
             self.disk.crash(u64::from(doom), &mut show(server, others));
             self.die(true, others);
-            others.seen(Seen::Crashed { server, power: false });
+            others.seen(|| Seen::Crashed { server, power: false });
         }
     }
 
@@ -356,10 +357,10 @@ impl Host {
             Output::Halt { .. } => {
                 self.disk.crash(0, &mut show(server, others));
                 self.die(true, others);
-                others.seen(Seen::Halted { server });
+                others.seen(|| Seen::Halted { server });
             }
             Output::HangUp { link } => others.hang_up(link),
-            Output::Note(note) => others.seen(Seen::Note { server, note }),
+            Output::Note(note) => others.seen(|| Seen::Note { server, note }),
             Output::Persist { token, persist } => {
                 let before = self.disk.pending();
                 self.disk.ask(token, persist, &mut show(server, others));

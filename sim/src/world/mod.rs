@@ -26,6 +26,7 @@ mod search;
 mod visit;
 
 use std::collections::BTreeMap;
+use std::iter::once_with;
 use std::sync::Arc;
 
 use zoolab_core::storage::Rules;
@@ -426,7 +427,8 @@ impl World {
         outcome.likely = pair;
         let message = self.pairs[pair].make_mut().receive(link, to);
         if shows(&message) {
-            outcome.seen.push(Seen::Delivered { from, to, message: Said::of(&message) });
+            let message = Said::of(&message);
+            outcome.seen.extend(once_with(|| Seen::Delivered { from, to, message }));
         }
         self.input(to, outcome, || Input::Message { link, message });
     }

@@ -1,6 +1,7 @@
 //! What a machine does for others reaches them.
 
 use std::collections::BTreeMap;
+use std::iter::once_with;
 
 use zoolab_core::election::Notification;
 use zoolab_core::zab::Message;
@@ -73,8 +74,9 @@ impl World {
 }
 
 impl Others for Around<'_> {
-    fn seen(&mut self, seen: Seen) {
-        self.seen.push(seen);
+    #[inline]
+    fn seen(&mut self, seen: impl FnOnce() -> Seen) {
+        self.seen.extend(once_with(seen));
     }
 
     fn fresh(&mut self, pending: Pending) {
@@ -106,7 +108,8 @@ impl Others for Around<'_> {
         let link_mut = &mut self.pairs[pair].make_mut().links[place].1;
         let Some(lane) = link_mut.way_out(from) else { return };
         if shows(&message) {
-            self.seen.push(Seen::Sent { from, to, message: Said::of(&message) });
+            let message = Said::of(&message);
+            self.seen.extend(once_with(|| Seen::Sent { from, to, message }));
         }
         if let Some(messages) = lane {
             messages.push_back(message);

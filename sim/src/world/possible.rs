@@ -99,7 +99,9 @@ impl World {
         }
     }
 
-    fn arrival(&self, link: LinkId, from: ServerId, to: ServerId) -> Option<Step> {
+    /// The step by which the next thing on a connection arrives, if it can arrive now.
+    #[inline]
+    pub(crate) fn arrival(&self, link: LinkId, from: ServerId, to: ServerId) -> Option<Step> {
         let pair = self.pair(from, to);
         let found = pair.link(link)?;
         if !found.open[found.side(to)] || pair.cut[pair.way(from)] || !self.host(to).is_awake() {

@@ -24,12 +24,15 @@ pub(super) struct Steady {
     servers: u8,
     steps: u64,
     messages: u64,
+    frames: u64,
     commits: u64,
     /// Of the thread alone, as all times here.
     cpu_seconds: f64,
     steps_per_second: f64,
-    /// Those between servers; clients' requests and answers are not counted.
+    /// Those between servers.
     messages_per_second: f64,
+    /// Clients' requests and the answers to them, each when it arrives.
+    frames_per_second: f64,
     commits_per_second: f64,
     /// How much longer the last tenth of the steps took than the second.
     growth: Option<f64>,
@@ -62,10 +65,12 @@ impl Steady {
             servers,
             steps: figures.steps,
             messages: figures.messages,
+            frames: figures.frames,
             commits: figures.commits,
             cpu_seconds: took.as_secs_f64(),
             steps_per_second: rate(figures.steps, took),
             messages_per_second: rate(figures.messages, took),
+            frames_per_second: rate(figures.frames, took),
             commits_per_second: rate(figures.commits, took),
             growth: growth.map(|(first, last)| last.as_secs_f64() / first.as_secs_f64()),
         }
@@ -76,6 +81,7 @@ impl Steady {
             self.servers.to_string(),
             count(self.steps_per_second),
             count(self.messages_per_second),
+            count(self.frames_per_second),
             count(self.commits_per_second),
             format!("{:.0} ns", 1e9 / self.steps_per_second),
             self.commits.to_string(),
@@ -112,6 +118,7 @@ impl Report {
             "servers",
             "steps/s",
             "messages/s",
+            "clients' frames/s",
             "commits/s",
             "a step",
             "commits",

@@ -268,8 +268,13 @@ impl Strategy for Seeded {
             match due {
                 Due::Pending(Pending::Disk(server)) if self.strikes(at, server, world) => {}
                 Due::Pending(pending) => {
-                    if let Some(step) = self.schedule.step(at, pending, world) {
+                    let step = self.schedule.step(at, pending, world);
+                    if let Pending::Vote { .. } = pending
+                        && let Some(step) = step
+                    {
                         return Choice::Take(at, self.fate(step));
+                    } else if let Some(step) = step {
+                        return Choice::Take(at, step);
                     }
                 }
                 Due::Thought(thought) => {
