@@ -11,6 +11,7 @@ pub mod luck;
 pub mod model;
 pub mod rng;
 pub mod schedule;
+pub mod search;
 pub mod seen;
 pub mod setting;
 pub mod step;

@@ -1,0 +1,6 @@
+//! The search of all runs, on spaces that are known in full.
+
+mod counts;
+mod graph;
+mod tangle;
+mod threads;
