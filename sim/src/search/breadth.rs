@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 
 use super::chunk::Wanted;
 use super::course::{Course, Store};
-use super::shard::{Front, SHARD_BITS, SHARDS, shard_of};
+use super::shard::{SHARD_BITS, SHARDS, shard_of};
 use super::table::checked;
 use super::team::{Team, UNPOISONED};
 use super::{Figures, Progress, Space, Verdict};
@@ -131,9 +131,7 @@ impl<'a, S: Space> Search<'a, S> {
         }
         let print = checked(arrival.print);
         let shard = self.store.shards[shard_of(print)].get_mut().expect(UNPOISONED);
-        shard.seen.put(print, 0);
-        let front = Front { state: arrival.state, asleep: Default::default() };
-        shard.add(StateId::ROOT, arrival.step, arrival.goal, front);
+        shard.begin(print, &arrival);
         self.course.begin(&self.store);
     }
 

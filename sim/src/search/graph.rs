@@ -106,7 +106,7 @@ impl Graph {
         let mut edges: Vec<_> = edges.flat_map(|graphed| &graphed.edges).collect();
         edges.sort_unstable_by_key(|edge| (node(edge.from), edge.step, node(edge.to)));
         for edge in edges {
-            let weight = Edge { step: edge.step, fair: edge.fair.checked_sub(1) };
+            let weight = Edge { step: edge.step, fair: edge.fair };
             graph.add_edge(node(edge.from), node(edge.to), weight);
         }
         let parent = |state: &StateId| {
