@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
 
 use super::team::UNPOISONED;
 use super::{Broken, End, Figures, Limits, Progress, Search, Space, StateId};
@@ -29,7 +30,8 @@ pub struct Edge {
 
 /// See the [module](self).
 ///
-/// The first node is the initial state; the others follow by distance.
+/// The first node is the initial state; the others follow by distance. The edges of a node are
+/// listed by the number of their step.
 pub struct Graph {
     /// The states and steps.
     pub graph: DiGraph<Node, Edge>,
@@ -105,7 +107,8 @@ impl Graph {
         let node = |state: StateId| nodes[state.shard()][state.place()];
         let mut edges: Vec<_> = edges.flat_map(|graphed| &graphed.edges).collect();
         edges.sort_unstable_by_key(|edge| (node(edge.from), edge.step, node(edge.to)));
-        for edge in edges {
+        // petgraph lists the steps of a state from the last to the first.
+        for edge in edges.into_iter().rev() {
             let weight = Edge { step: edge.step, fair: edge.fair };
             graph.add_edge(node(edge.from), node(edge.to), weight);
         }
@@ -142,12 +145,14 @@ impl Graph {
             let shape = if self.graph[node].goal { " [shape=doublecircle]" } else { "" };
             writeln!(text, "  {}{shape}", node.index()).expect("memory takes everything");
         }
-        for edge in self.graph.edge_indices() {
-            let (from, to) = self.graph.edge_endpoints(edge).expect("it is one of its own");
-            let label =
-                label(from, self.graph[edge].step).replace('\\', "\\\\").replace('"', "\\\"");
-            writeln!(text, "  {} -> {} [label=\"{label}\"]", from.index(), to.index())
-                .expect("memory takes everything");
+        for from in self.graph.node_indices() {
+            for edge in self.graph.edges(from) {
+                let label = label(from, edge.weight().step);
+                let label = label.replace('\\', "\\\\").replace('"', "\\\"");
+                let to = edge.target().index();
+                writeln!(text, "  {} -> {to} [label=\"{label}\"]", from.index())
+                    .expect("memory takes everything");
+            }
         }
         text.push_str("}\n");
         text

@@ -2,5 +2,6 @@
 
 mod counts;
 mod graph;
+mod live;
 mod tangle;
 mod threads;

@@ -83,13 +83,18 @@ impl Tangle {
         Self { seed, rules, independent, disorder: chance.one_in(2), forbidden: None }
     }
 
-    fn enabled(&self, state: u64) -> Vec<u16> {
+    pub(crate) fn enabled(&self, state: u64) -> Vec<u16> {
         let can = |rule: &u16| self.rules[usize::from(*rule)].can_happen(state);
         let mut enabled: Vec<u16> = (0..self.rules.len() as u16).filter(can).collect();
         if self.disorder {
             enabled.sort_by_key(|rule| Luck::new(state * 64 + u64::from(*rule)).next());
         }
         enabled
+    }
+
+    /// Where a rule that can happen leads.
+    pub(crate) fn after(&self, state: u64, rule: u16) -> u64 {
+        self.rules[usize::from(rule)].after(state)
     }
 
     /// The distance of every state, found the plain way.
