@@ -32,6 +32,14 @@ impl StateId {
         self.0 as usize >> SHARD_BITS
     }
 
+    pub(super) const fn word(self) -> u64 {
+        self.0 as u64
+    }
+
+    pub(super) const fn of_word(word: u64) -> Self {
+        Self(word as u32)
+    }
+
     /// The state at the next place of the same shard.
     pub(super) const fn following(self) -> Self {
         Self(self.0 + SHARDS as u32)

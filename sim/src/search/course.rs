@@ -60,7 +60,7 @@ pub(super) struct Course {
     /// The first goal, and its distance.
     pub(super) goal: Option<(usize, StateId)>,
     /// Arrivals of the round that had most.
-    most: u64,
+    pub(super) most: u64,
 }
 
 impl Course {
@@ -178,7 +178,8 @@ impl Course {
         self.goal = store.shards.iter().find_map(of).map(|goal| (layer, goal));
     }
 
-    fn weigh<S: Space>(&mut self, store: &Store<S>) {
+    /// Weighs everything in memory.
+    pub(super) fn weigh<S: Space>(&mut self, store: &Store<S>) {
         let chunk = |chunk: &RwLock<Chunk<S>>| chunk.read().expect(UNPOISONED).bytes();
         self.figures.bytes_seen = store.sum(Shard::bytes_seen);
         self.figures.bytes = store.sum(Shard::bytes) + store.chunks.iter().map(chunk).sum::<u64>();

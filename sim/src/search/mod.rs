@@ -33,11 +33,14 @@
 //! Deliberately not here: the World as a space, clocks, and the wording of what was found.
 
 mod breadth;
+mod bytes;
 mod chunk;
 mod course;
 mod figures;
 mod graph;
 mod live;
+mod resume;
+mod save;
 mod shard;
 mod space;
 mod table;
@@ -48,4 +51,5 @@ pub use breadth::{Broken, End, Limits, Search, StateId};
 pub use figures::{Figures, Odds, Progress};
 pub use graph::{Edge, Graph, NoGraph, Node};
 pub use live::{Lasso, Liveness, Reach, live};
+pub use resume::NotResumed;
 pub use space::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict, print_of};

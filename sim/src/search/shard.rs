@@ -54,7 +54,7 @@ pub(super) struct Shard<S: Space> {
     /// or is new to it, and it is small enough to stay near the processor.
     pub(super) young: Table,
     /// Whether the young are of the layer after; else they are still of the one that began.
-    aged: bool,
+    pub(super) aged: bool,
     /// By place: from where the state was first reached.
     pub(super) parents: Vec<StateId>,
     /// By place: with which step.
@@ -201,6 +201,17 @@ impl<S: Space> Shard<S> {
         self.next_from = self.parents.len();
         self.layers.push(self.now_from as u32);
         self.goal = None;
+    }
+
+    /// Gives a state that waits back to the place it waits at; others are not kept.
+    pub(super) fn put_back(&mut self, place: usize, state: S::State) {
+        let front = match place.checked_sub(self.next_from) {
+            Some(at) => self.next.get_mut(at),
+            None => place.checked_sub(self.now_from).and_then(|at| self.now.get_mut(at)),
+        };
+        if let Some(front) = front {
+            front.state = state;
+        }
     }
 
     /// The places of a layer.

@@ -43,18 +43,21 @@ impl Table {
         self.len
     }
 
-    /// By how many slots a full table grows.
-    const fn growth(&self) -> usize {
-        self.prints.len() / 2
+    /// How many slots it has after so many more were put in: half as many again, as often as it
+    /// takes to have a quarter free.
+    const fn slots_for(&self, more: usize) -> usize {
+        let mut slots = self.prints.len();
+        while (self.len + more) * 4 > slots * 3 {
+            slots += slots / 2;
+        }
+        slots
     }
 
     /// Bytes by which it may grow when so many more are put in.
     pub(super) const fn bytes_growth(&self, more: usize) -> u64 {
-        if (self.len + more) * 4 < self.prints.len() * 3 {
-            return 0;
-        }
+        let slots = self.slots_for(more);
         let each = size_of::<u128>() + if self.valued { size_of::<u32>() } else { 0 };
-        (self.growth() * each) as u64
+        ((slots - self.prints.len()) * each) as u64
     }
 
     #[inline]
@@ -103,8 +106,8 @@ impl Table {
     /// The slot of `print`, or none after `value` was put in for it.
     #[inline]
     pub(super) fn put(&mut self, print: u128, value: u32) -> Option<Slot> {
-        if self.len * 4 >= self.prints.len() * 3 {
-            self.grow();
+        if (self.len + 1) * 4 > self.prints.len() * 3 {
+            self.reserve(1);
         }
         match self.seek(print) {
             Ok(slot) => Some(slot),
@@ -125,15 +128,31 @@ impl Table {
         self.values[slot.0]
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        let mut larger = Self::new(self.prints.len() + self.growth(), self.valued);
-        larger.put_all(self);
+    /// Moves to a table of so many slots. Both have everything in the same order, so that places
+    /// fill up evenly on the way.
+    fn grow_to(&mut self, slots: usize) {
+        let mut larger = Self::new(slots, self.valued);
+        for (print, value) in self.iter() {
+            larger.put(print, value);
+        }
         *self = larger;
+    }
+
+    /// Makes room for so many more.
+    ///
+    /// Whoever puts in many in their order must have made room before: the lowest of many would
+    /// crowd at the beginning of a small table.
+    #[cold]
+    pub(super) fn reserve(&mut self, more: usize) {
+        let slots = self.slots_for(more);
+        if slots > self.prints.len() {
+            self.grow_to(slots);
+        }
     }
 
     /// Puts in everything that is in another.
     pub(super) fn put_all(&mut self, other: &Self) {
+        self.reserve(other.len);
         for (print, value) in other.iter() {
             self.put(print, value);
         }

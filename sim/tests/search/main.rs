@@ -3,5 +3,6 @@
 mod counts;
 mod graph;
 mod live;
+mod saved;
 mod tangle;
 mod threads;
