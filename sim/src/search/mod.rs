@@ -28,7 +28,8 @@
 //! q, t was taken before the path's own step, and is independent of everything the path takes
 //! from q until t. With t moved up to q the path is as long, ends in s as well, and comes
 //! earlier: a contradiction. So that path is taken: sleep sets hide no state, and no state is
-//! found a layer later than without them. (Depth first this does not hold.)
+//! found a layer later than without them. (Depth first this does not hold, so
+//! [`plunge`] does without.)
 //!
 //! Deliberately not here: the World as a space, clocks, and the wording of what was found.
 
@@ -39,6 +40,7 @@ mod course;
 mod figures;
 mod graph;
 mod live;
+mod plunge;
 mod resume;
 mod save;
 mod shard;
@@ -51,5 +53,6 @@ pub use breadth::{Broken, End, Limits, Search, StateId};
 pub use figures::{Figures, Odds, Progress};
 pub use graph::{Edge, Graph, NoGraph, Node};
 pub use live::{Lasso, Liveness, Reach, live};
+pub use plunge::{PlungeEnd, PlungeFigures, PlungeLimits, Plunged, plunge};
 pub use resume::NotResumed;
 pub use space::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict, print_of};

@@ -23,7 +23,7 @@ pub(super) struct Table {
 }
 
 /// Where a fingerprint is, until the table grows.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Slot(usize);
 
 /// A fingerprint that is not the mark of a free slot.
@@ -128,6 +128,38 @@ impl Table {
         self.values[slot.0]
     }
 
+    /// Changes the number in a slot.
+    pub(super) fn set_value(&mut self, slot: Slot, value: u32) {
+        self.values[slot.0] = value;
+    }
+
+    /// Everything in it, beginning where `print` would be, and round.
+    pub(super) fn from(&self, print: u128) -> impl Iterator<Item = (Slot, u32)> {
+        let home = self.home(print);
+        let slots = (home..self.prints.len()).chain(0..home);
+        let taken = slots.filter(|slot| self.prints[*slot] != FREE);
+        taken.map(|slot| (Slot(slot), self.values[slot]))
+    }
+
+    /// Takes out what is in a slot, and moves up what lies behind it only because of it.
+    pub(super) fn remove(&mut self, Slot(slot): Slot) {
+        let slots = self.prints.len();
+        let distance =
+            |from: usize, to: usize| if to < from { to + slots - from } else { to - from };
+        let mut hole = slot;
+        let mut at = (slot + 1) % slots;
+        while self.prints[at] != FREE {
+            if distance(self.home(self.prints[at]), at) >= distance(hole, at) {
+                self.prints[hole] = self.prints[at];
+                self.values[hole] = self.values[at];
+                hole = at;
+            }
+            at = (at + 1) % slots;
+        }
+        self.prints[hole] = FREE;
+        self.len -= 1;
+    }
+
     /// Moves to a table of so many slots. Both have everything in the same order, so that places
     /// fill up evenly on the way.
     fn grow_to(&mut self, slots: usize) {
@@ -205,6 +237,28 @@ mod tests {
             assert_eq!((table.len(), table.iter().count()), (10_000, 10_000));
             table.clear();
             assert_eq!((table.len(), table.iter().count()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_is_gone_and_all_else_is_still_found() {
+        let mut table = Table::new(64, true);
+        // Close together, so that they lie in each other's places, over the end too.
+        let print = |number: u32| (u128::from(number) << 121).wrapping_sub(7 << 120) | 1;
+        for round in 0..64 {
+            let numbers = (0..32).map(|number| (number * 7 + round) % 64);
+            numbers.clone().for_each(|number| _ = table.put(print(number), number));
+            let (gone, left): (Vec<_>, Vec<_>) = numbers.partition(|number| number % 3 == 0);
+            for number in gone {
+                let slot = table.find(print(number)).unwrap();
+                table.remove(slot);
+                assert_eq!(table.find(print(number)), None);
+            }
+            for number in &left {
+                assert_eq!(table.value(table.find(print(*number)).unwrap()), *number);
+            }
+            assert_eq!((table.len(), table.iter().count()), (left.len(), left.len()));
+            left.iter().for_each(|number| table.remove(table.find(print(*number)).unwrap()));
         }
     }
 

@@ -3,6 +3,7 @@
 mod counts;
 mod graph;
 mod live;
+mod plunge;
 mod saved;
 mod tangle;
 mod threads;
