@@ -93,7 +93,8 @@ fn memory(name: &str) -> u64 {
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).and_then(|text| text.parse().ok());
-    let (Some(engine), Some(followers), Some(proposals)) = (arguments.first(), number(1), number(2))
+    let (Some(engine), Some(followers), Some(proposals)) =
+        (arguments.first(), number(1), number(2))
     else {
         eprintln!("beside-stateright: usage: beside-stateright ENGINE FOLLOWERS PROPOSALS");
         return ExitCode::from(2);
