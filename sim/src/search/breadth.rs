@@ -98,9 +98,9 @@ pub struct Broken {
     pub step: u16,
 }
 
-/// See the [module](self).
+/// A search by layers, so that every state is found by a shortest way.
 ///
-/// It can be run for a while, looked at, and run on.
+/// It can be run for a while, looked at, saved, and run on.
 pub struct Search<'a, S: Space> {
     pub(super) space: &'a S,
     pub(super) wanted: Wanted,

@@ -28,7 +28,7 @@ pub struct Edge {
     pub fair: Option<u32>,
 }
 
-/// See the [module](self).
+/// All states of a small space and every step between them.
 ///
 /// The first node is the initial state; the others follow by distance. The edges of a node are
 /// listed by the number of their step.

@@ -14,6 +14,17 @@
 //! each shard takes what arrived, in the order of the chunks. Which thread did what cannot be
 //! seen.
 //!
+//! ```
+//! use std::{num::NonZeroUsize, ops::ControlFlow};
+//! use zoolab_sim::search::{End, Limits, Search, toy::Broadcast};
+//!
+//! let toy = Broadcast::new(2, 2);
+//! let mut search = Search::new(&toy, true);
+//! let end = search.run(&Limits::default(), NonZeroUsize::MIN, &mut |_| ControlFlow::Continue(()));
+//! assert_eq!((end, search.figures().distinct), (End::Complete, toy.states()));
+//! assert_eq!(search.path(search.goal().unwrap()).len(), 12);
+//! ```
+//!
 //! **Sleep sets.** Two steps that do not touch each other lead to the same state in either
 //! order; a state's sleep set names steps that need not be taken from it because the other order
 //! was taken. The space knows which steps are independent and computes the sets of successors;

@@ -100,13 +100,13 @@ fn a_depth_limit_cuts_exactly_there() {
 #[test]
 fn limits_of_states_and_memory_stop_soon_and_it_can_go_on() {
     let space = Broadcast::new(4, 2);
-    let all = figures(&space, false);
+    let all = figures(&space, true);
     let stops = [
         (Limits { states: Some(5_000), ..Limits::default() }, End::States),
         (Limits { bytes: Some(20 << 20), ..Limits::default() }, End::Memory),
     ];
     for (limits, expected) in stops {
-        let mut search = Search::new(&space, false);
+        let mut search = Search::new(&space, true);
         let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
         assert_eq!(search.run(&limits, NonZeroUsize::MIN, go_on), expected);
         assert!(search.figures().distinct < all.distinct);
