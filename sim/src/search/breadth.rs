@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 
 use super::chunk::Wanted;
 use super::course::{Course, Store};
-use super::shard::{Front, SHARD_BITS, SHARDS, shard_of};
+use super::shard::{SHARD_BITS, SHARDS, shard_of};
 use super::table::checked;
 use super::team::{Team, UNPOISONED};
 use super::{Figures, Progress, Space, Verdict};
@@ -30,6 +30,14 @@ impl StateId {
 
     pub(super) const fn place(self) -> usize {
         self.0 as usize >> SHARD_BITS
+    }
+
+    pub(super) const fn word(self) -> u64 {
+        self.0 as u64
+    }
+
+    pub(super) const fn of_word(word: u64) -> Self {
+        Self(word as u32)
     }
 
     /// The state at the next place of the same shard.
@@ -90,9 +98,9 @@ pub struct Broken {
     pub step: u16,
 }
 
-/// See the [module](self).
+/// A search by layers, so that every state is found by a shortest way.
 ///
-/// It can be run for a while, looked at, and run on.
+/// It can be run for a while, looked at, saved, and run on.
 pub struct Search<'a, S: Space> {
     pub(super) space: &'a S,
     pub(super) wanted: Wanted,
@@ -131,9 +139,7 @@ impl<'a, S: Space> Search<'a, S> {
         }
         let print = checked(arrival.print);
         let shard = self.store.shards[shard_of(print)].get_mut().expect(UNPOISONED);
-        shard.seen.put(print, 0);
-        let front = Front { state: arrival.state, asleep: Default::default() };
-        shard.add(StateId::ROOT, arrival.step, arrival.goal, front);
+        shard.begin(print, &arrival);
         self.course.begin(&self.store);
     }
 
@@ -214,11 +220,8 @@ impl<'a, S: Space> Search<'a, S> {
         let mut at = state;
         loop {
             let shard = self.store.shards[at.shard()].read().expect(UNPOISONED);
-            let parent = shard.parents[at.place()];
-            if parent == StateId::ROOT {
-                break;
-            }
-            path.push(shard.steps[at.place()]);
+            let (Some(parent), step) = shard.origin(at) else { break };
+            path.push(step);
             at = parent;
         }
         path.reverse();

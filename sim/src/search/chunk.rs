@@ -15,20 +15,25 @@ pub(super) struct Piece {
 }
 
 /// How many states are expanded at a time.
-pub(super) const CHUNK: usize = 128;
+pub(super) const CHUNK: usize = 64;
 
 /// How many chunks are expanded before the shards take what arrived.
-pub(super) const CHUNKS: usize = 64;
+pub(super) const CHUNKS: usize = 32;
 
-/// An arrival as its shard sees it.
+/// An arrival as its shard sees it, besides its fingerprint.
 #[derive(Clone, Copy)]
 pub(super) struct Key {
-    pub(super) print: u128,
     pub(super) parent: StateId,
     /// Place among the arrivals of the chunk.
     pub(super) at: u32,
-    /// The fair action of the step plus one, if that is wanted; else nought.
-    pub(super) fair: u32,
+}
+
+/// What belongs to one shard, in the order it arrived. Fingerprints lie apart: of an arrival
+/// that is not new, nothing else is looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Sorted<'a> {
+    pub(super) prints: &'a [u128],
+    pub(super) keys: &'a [Key],
 }
 
 /// See the [module](self). The buffers are used again and again.
@@ -36,7 +41,11 @@ pub(super) struct Chunk<S: Space> {
     pub(super) arrivals: Vec<Arrival<S>>,
     /// Of each state expanded: who it is, and how many arrivals there were after it.
     parents: Vec<(StateId, u32)>,
+    /// Sorted by shard: fingerprints, and what else their shard wants to know.
+    prints: Vec<u128>,
     keys: Vec<Key>,
+    /// By place among the arrivals: the fair action of the step, if that is wanted.
+    fair: Vec<Option<u32>>,
     starts: [u32; SHARDS + 1],
     pub(super) sums: Sums,
     /// The first arrival that broke a promise.
@@ -67,7 +76,9 @@ impl<S: Space> Chunk<S> {
         Self {
             arrivals: Vec::new(),
             parents: Vec::new(),
+            prints: Vec::new(),
             keys: Vec::new(),
+            fair: Vec::new(),
             starts: [0; SHARDS + 1],
             sums: Sums { expanded: 0, enabled: 0, generated: 0, ends: 0, broken: 0 },
             broken: None,
@@ -125,9 +136,9 @@ impl<S: Space> Chunk<S> {
             sum += count;
         }
         self.starts[SHARDS] = sum;
-        let key = Key { print: 0, parent: StateId::ROOT, at: 0, fair: 0 };
         if self.keys.len() < sum as usize {
-            self.keys.resize(sum as usize, key);
+            self.prints.resize(sum as usize, 0);
+            self.keys.resize(sum as usize, Key { parent: StateId::ROOT, at: 0 });
         }
         let mut from = 0;
         for (parent, to) in &self.parents {
@@ -138,7 +149,8 @@ impl<S: Space> Chunk<S> {
                 }
                 let print = checked(arrival.print);
                 let end = &mut ends[shard_of(print)];
-                self.keys[*end] = Key { print, parent: *parent, at, fair: 0 };
+                self.prints[*end] = print;
+                self.keys[*end] = Key { parent: *parent, at };
                 *end += 1;
             }
             from = *to;
@@ -146,25 +158,32 @@ impl<S: Space> Chunk<S> {
     }
 
     fn ask_fair(&mut self, space: &S, worker: &mut S::Worker, piece: &[Front<S>]) {
-        let first = self.parents.first().map(|(first, _)| *first);
-        let all = self.starts[SHARDS] as usize;
-        for key in &mut self.keys[..all] {
-            let front = &piece[key.parent.place() - first.map_or(0, StateId::place)];
-            let step = self.arrivals[key.at as usize].step;
-            key.fair = space.fair(worker, &front.state, step).map_or(0, |action| action + 1);
+        self.fair.clear();
+        for (front, (_, to)) in piece.iter().zip(&self.parents) {
+            let arrivals = &self.arrivals[self.fair.len()..*to as usize];
+            let fair = arrivals.iter().map(|one| space.fair(worker, &front.state, one.step));
+            self.fair.extend(fair);
         }
     }
 
-    /// What belongs to `shard`, in the order it arrived.
+    /// What belongs to `shard`.
     #[inline]
-    pub(super) fn keys(&self, shard: usize) -> &[Key] {
-        &self.keys[self.starts[shard] as usize..self.starts[shard + 1] as usize]
+    pub(super) fn sorted(&self, shard: usize) -> Sorted<'_> {
+        let range = self.starts[shard] as usize..self.starts[shard + 1] as usize;
+        Sorted { prints: &self.prints[range.clone()], keys: &self.keys[range] }
+    }
+
+    /// The fair action of the step of an arrival, if those are wanted.
+    pub(super) fn fair(&self, key: &Key) -> Option<u32> {
+        self.fair.get(key.at as usize).copied().flatten()
     }
 
     /// Bytes it takes.
     pub(super) fn bytes(&self) -> u64 {
         (self.arrivals.capacity() * size_of::<Arrival<S>>()
             + self.parents.capacity() * size_of::<(StateId, u32)>()
-            + self.keys.capacity() * size_of::<Key>()) as u64
+            + self.prints.capacity() * size_of::<u128>()
+            + self.keys.capacity() * size_of::<Key>()
+            + self.fair.capacity() * size_of::<Option<u32>>()) as u64
     }
 }

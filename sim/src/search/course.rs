@@ -26,6 +26,20 @@ impl<S: Space> Store<S> {
         }
     }
 
+    /// All states seen, by distance, and in the order in which they are expanded.
+    pub(super) fn by_layer(&self) -> Vec<StateId> {
+        let shards: Vec<_> = self.shards.iter().map(|s| s.read().expect(UNPOISONED)).collect();
+        let layers = shards.first().map_or(0, |shard| shard.layers.len());
+        let of = |layer| {
+            let shards = shards.iter().enumerate();
+            shards.flat_map(move |(number, shard)| {
+                shard.layer(layer).map(move |place| StateId::new(number, place))
+            })
+        };
+        // The last is the one after the layer that is being expanded.
+        (0..=layers).flat_map(of).collect()
+    }
+
     /// The sum over all shards.
     fn sum(&self, of: impl Fn(&Shard<S>) -> u64) -> u64 {
         self.shards.iter().map(|shard| of(&shard.read().expect(UNPOISONED))).sum()
@@ -46,7 +60,7 @@ pub(super) struct Course {
     /// The first goal, and its distance.
     pub(super) goal: Option<(usize, StateId)>,
     /// Arrivals of the round that had most.
-    most: u64,
+    pub(super) most: u64,
 }
 
 impl Course {
@@ -164,7 +178,8 @@ impl Course {
         self.goal = store.shards.iter().find_map(of).map(|goal| (layer, goal));
     }
 
-    fn weigh<S: Space>(&mut self, store: &Store<S>) {
+    /// Weighs everything in memory.
+    pub(super) fn weigh<S: Space>(&mut self, store: &Store<S>) {
         let chunk = |chunk: &RwLock<Chunk<S>>| chunk.read().expect(UNPOISONED).bytes();
         self.figures.bytes_seen = store.sum(Shard::bytes_seen);
         self.figures.bytes = store.sum(Shard::bytes) + store.chunks.iter().map(chunk).sum::<u64>();

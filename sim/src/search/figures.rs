@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// See the [module](self). The same at any number of threads.
+/// What a search has seen, in numbers; the same at any number of threads.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Figures {
     /// States seen, each counted once.

@@ -14,6 +14,17 @@
 //! each shard takes what arrived, in the order of the chunks. Which thread did what cannot be
 //! seen.
 //!
+//! ```
+//! use std::{num::NonZeroUsize, ops::ControlFlow};
+//! use zoolab_sim::search::{End, Limits, Search, toy::Broadcast};
+//!
+//! let toy = Broadcast::new(2, 2);
+//! let mut search = Search::new(&toy, true);
+//! let end = search.run(&Limits::default(), NonZeroUsize::MIN, &mut |_| ControlFlow::Continue(()));
+//! assert_eq!((end, search.figures().distinct), (End::Complete, toy.states()));
+//! assert_eq!(search.path(search.goal().unwrap()).len(), 12);
+//! ```
+//!
 //! **Sleep sets.** Two steps that do not touch each other lead to the same state in either
 //! order; a state's sleep set names steps that need not be taken from it because the other order
 //! was taken. The space knows which steps are independent and computes the sets of successors;
@@ -28,14 +39,21 @@
 //! q, t was taken before the path's own step, and is independent of everything the path takes
 //! from q until t. With t moved up to q the path is as long, ends in s as well, and comes
 //! earlier: a contradiction. So that path is taken: sleep sets hide no state, and no state is
-//! found a layer later than without them. (Depth first this does not hold.)
+//! found a layer later than without them. (Depth first this does not hold, so
+//! [`plunge`] does without.)
 //!
 //! Deliberately not here: the World as a space, clocks, and the wording of what was found.
 
 mod breadth;
+mod bytes;
 mod chunk;
 mod course;
 mod figures;
+mod graph;
+mod live;
+mod plunge;
+mod resume;
+mod save;
 mod shard;
 mod space;
 mod table;
@@ -44,4 +62,8 @@ pub mod toy;
 
 pub use breadth::{Broken, End, Limits, Search, StateId};
 pub use figures::{Figures, Odds, Progress};
+pub use graph::{Edge, Graph, NoGraph, Node};
+pub use live::{Lasso, Liveness, Reach, live};
+pub use plunge::{PlungeEnd, PlungeFigures, PlungeLimits, Plunged, plunge};
+pub use resume::NotResumed;
 pub use space::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict, print_of};

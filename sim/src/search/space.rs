@@ -169,6 +169,10 @@ pub struct Arrival<S: Space + ?Sized> {
     pub state: S::State,
     /// Sleep set of the state: steps that were asleep in the state before, or were taken from it
     /// before this one, and are independent of this one.
+    ///
+    /// Two steps are independent in a state if neither makes the other possible, impossible or
+    /// different, both orders lead to the same state, and a promise is broken in one order only
+    /// if it is in the other. A step in the set must be the same step there as it was before.
     pub asleep: S::Steps,
     /// Whether a promise was broken on the way.
     pub verdict: Verdict,

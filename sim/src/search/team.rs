@@ -119,6 +119,7 @@ impl<'a, S: Space> Team<'a, S> {
             let number = self.next_shard.fetch_add(1, Ordering::Relaxed);
             let Some(shard) = self.store.shards.get(number) else { return };
             let mut shard = shard.write().expect(UNPOISONED);
+            shard.age();
             for chunk in &chunks {
                 shard.take(chunk, self.wanted.reduce);
             }

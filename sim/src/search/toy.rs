@@ -33,14 +33,14 @@ pub struct Messages(pub [u64; 2]);
 const KINDS: u16 = 3;
 
 impl Broadcast {
-    /// `followers` times `proposals` is at most 40.
+    /// `followers` times `proposals` is at most 21.
     ///
     /// # Panics
     ///
     /// If it is more.
     #[must_use]
     pub const fn new(followers: u16, proposals: u16) -> Self {
-        assert!(followers * proposals <= 40);
+        assert!(followers * proposals <= 21);
         Self { followers, proposals }
     }
 
@@ -123,7 +123,7 @@ impl Messages {
 
 impl Space for Broadcast {
     type State = Messages;
-    type Steps = Bits<2>;
+    type Steps = Bits<1>;
     type Worker = ();
 
     fn identity(&self) -> String {
@@ -140,7 +140,7 @@ impl Space for Broadcast {
         &self,
         (): &mut (),
         state: &Messages,
-        awake: &Awake<Bits<2>>,
+        awake: &Awake<Bits<1>>,
         out: &mut Vec<Arrival<Self>>,
     ) -> Expansion {
         let mut asleep = awake.asleep;
@@ -163,7 +163,7 @@ impl Space for Broadcast {
 }
 
 #[inline]
-fn arrival(step: u16, state: Messages, asleep: Bits<2>) -> Arrival<Broadcast> {
+fn arrival(step: u16, state: Messages, asleep: Bits<1>) -> Arrival<Broadcast> {
     let goal = state == Messages([0; 2]);
     let print = print_of(state.0);
     Arrival { step, print, state, asleep, verdict: Verdict::Fine, goal }
