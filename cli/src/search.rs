@@ -243,19 +243,15 @@ fn coverage(all: impl Iterator<Item = Coverage>) {
             *sum.reached.entry(name).or_default() += count;
         }
     }
-    let pair = |((step, fault), count): (&(&str, &str), &u64)| format!("{step} after {fault} {count}");
+    let pair =
+        |((step, fault), count): (&(&str, &str), &u64)| format!("{step} after {fault} {count}");
     say!("taken    {}", sum.pairs.iter().map(pair).collect::<Vec<_>>().join(", "));
     let name = |(name, count): (&&str, &u64)| format!("{name} {count}");
     say!("reached  {}", sum.reached.iter().map(name).collect::<Vec<_>>().join(", "));
 }
 
 /// Performs what was found, writes it down and tells it.
-fn broken(
-    plan: &Plan,
-    before: &[(Instant, Step)],
-    steps: Vec<Step>,
-    traces: &Path,
-) -> Outcome {
+fn broken(plan: &Plan, before: &[(Instant, Step)], steps: Vec<Step>, traces: &Path) -> Outcome {
     let at = before.last().map_or(Instant(0), |(at, _)| *at);
     let mut all = before.to_vec();
     all.extend(steps.iter().map(|step| (at, step.clone())));

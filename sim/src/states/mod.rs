@@ -34,8 +34,8 @@ use zoolab_core::ServerId;
 use self::codes::Codes;
 use self::parts::{Between, Cause};
 use self::pool::Pool;
-pub use self::print::{Names, print};
 pub use self::preset::Preset;
+pub use self::print::{Names, print};
 pub use self::root::Root;
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};
@@ -225,34 +225,25 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                     after = world.clone();
                     outcome.seen.clear();
                 }
-                let (mut changes, mut deltas) = (Vec::new(), vec![0_u128; self.names.len()]);
-                let mut change = |place: usize, old: Box<[u128]>, id: u32, new: Box<[u128]>| {
-                    changes.push((place as u8, id));
-                    for (delta, (old, new)) in deltas.iter_mut().zip(old.iter().zip(&new)) {
-                        *delta = delta.wrapping_add(*new).wrapping_sub(*old);
-                    }
-                };
+                let mut changes = Vec::new();
                 for place in 0..self.len() {
-                    let (old, new) = (world.host_at(place), after.host_at(place));
-                    if !Arc::ptr_eq(old, new) {
-                        let (old, id) = (self.host_prints(place, old), self.put_host(place, new));
-                        change(place, old, id, self.hosts[place].prints(id));
+                    let new = after.host_at(place);
+                    if !Arc::ptr_eq(world.host_at(place), new) {
+                        changes.push((place as u8, self.put_host(place, new)));
                     }
                 }
                 for place in 0..self.pairs.len() {
-                    let (old, new) = (world.pair_at(place), after.pair_at(place));
-                    if !Arc::ptr_eq(old, new) {
-                        let whole = self.len() + place;
-                        let (old, id) = (self.pair_prints(old), self.put_pair(place, new));
-                        change(whole, old, id, self.pairs[place].prints(id));
+                    let new = after.pair_at(place);
+                    if !Arc::ptr_eq(world.pair_at(place), new) {
+                        changes.push(((self.len() + place) as u8, self.put_pair(place, new)));
                     }
                 }
                 let seen = &outcome.seen;
                 let far = seen.iter().any(taken::looks_far);
                 let reached = taken::reached(seen);
                 let seen = self.put_seen(std::mem::take(&mut outcome.seen));
-                let (deltas, kind) = (deltas.into(), taken::kind(step));
-                Taken { code: *code, price, changes, seen, far, deltas, reached, kind, panics }
+                let kind = taken::kind(step);
+                Taken { code: *code, price, changes, seen, far, reached, kind, panics }
             })
             .collect()
     }

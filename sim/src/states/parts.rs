@@ -25,14 +25,14 @@ use crate::world::pair::Pair;
 
 /// Why a server does something: what it does, and who sent what it takes.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct Cause {
+pub(super) struct Cause {
     act: Act,
     from: Option<ServerId>,
 }
 
 /// Something that happens between two servers.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub enum Between {
+pub(super) enum Between {
     /// A connection breaks.
     Break(LinkId),
     /// One end closes a connection; the other end is told, or need not be.
@@ -63,7 +63,7 @@ pub(super) struct Own {
 
 /// What may come out of what is between two servers, for one of them.
 #[derive(Debug)]
-pub(super) struct Between2 {
+pub(super) struct Outlook {
     /// Name, what happens between the two, cause, kind.
     pub(super) arrivals: Vec<(u16, u32, u32, u8)>,
     pub(super) patience: Option<Option<Price>>,
@@ -75,7 +75,6 @@ pub(super) struct Between2 {
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) host: u32,
-    pub(super) delta: Box<[u128]>,
     /// Which pair, and what happens there.
     pub(super) between: Vec<(u8, u32)>,
     pub(super) seen: Option<u32>,
@@ -146,7 +145,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
     }
 
     /// What may come out of a pair for one of the two.
-    pub(super) fn arrivals(&self, place: usize, pair_place: usize, pair: u32) -> Between2 {
+    pub(super) fn arrivals(&self, place: usize, pair_place: usize, pair: u32) -> Outlook {
         let (pair, id) = (self.pairs[pair_place].get(pair), self.ids[place]);
         let mut world = self.root.clone();
         world.put_pair(pair_place, Arc::clone(&pair));
@@ -184,7 +183,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             let code = self.codes.name(&world, place, step);
             Some((code, self.between(Between::Break(*link))))
         });
-        Between2 { arrivals, patience: pair.patience(id), breaks: breaks.collect() }
+        Outlook { arrivals, patience: pair.patience(id), breaks: breaks.collect() }
     }
 
     /// What comes of an act of a server.
@@ -256,11 +255,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         }
         let after = Arc::new(after);
         let id = self.put_host(place, &after);
-        let (old, new) = (self.hosts[place].prints(host), self.hosts[place].prints(id));
-        let delta = old.iter().zip(&new).map(|(old, new)| new.wrapping_sub(*old)).collect();
         let (far, reached) = (seen.iter().any(taken::looks_far), taken::reached(&seen));
         let seen = self.put_seen(seen);
-        Done { host: id, delta, between, seen, far, reached, panics }
+        Done { host: id, between, seen, far, reached, panics }
     }
 
     /// Whom a connection of a server goes to, by its name.

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 /// See the [module](self). Shared by all threads; the numbers are in the order of their meeting
 /// and mean nothing outside of this process.
 #[derive(Debug)]
-pub struct Pool<T> {
+pub(super) struct Pool<T> {
     inner: RwLock<Inner<T>>,
 }
 
@@ -27,7 +27,7 @@ impl<T> Default for Pool<T> {
 
 impl<T> Pool<T> {
     /// The number of something with these fingerprints, the first of which says what it is.
-    pub fn put(&self, value: &Arc<T>, prints: Box<[u128]>) -> u32 {
+    pub(super) fn put(&self, value: &Arc<T>, prints: Box<[u128]>) -> u32 {
         let mut inner = self.inner.write().expect(UNPOISONED);
         let Inner { table, items } = &mut *inner;
         let own = prints[0];
@@ -42,17 +42,17 @@ impl<T> Pool<T> {
     }
 
     /// What has this number.
-    pub fn get(&self, id: u32) -> Arc<T> {
+    pub(super) fn get(&self, id: u32) -> Arc<T> {
         Arc::clone(&self.inner.read().expect(UNPOISONED).items[id as usize].0)
     }
 
     /// The fingerprints of what has this number.
-    pub fn prints(&self, id: u32) -> Box<[u128]> {
+    pub(super) fn prints(&self, id: u32) -> Box<[u128]> {
         self.inner.read().expect(UNPOISONED).items[id as usize].1.clone()
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.inner.read().expect(UNPOISONED).items.len()
     }
 }

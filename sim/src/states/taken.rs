@@ -23,8 +23,6 @@ pub(super) struct Taken {
     pub(super) seen: Option<u32>,
     /// Whether its being judged depends on servers that it does not touch.
     pub(super) far: bool,
-    /// By how much fingerprints change, under each way of naming.
-    pub(super) deltas: Box<[u128]>,
     /// Places worth reaching that it reached.
     pub(super) reached: u32,
     /// Of which kind it is; see [`KINDS`].

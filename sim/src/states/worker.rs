@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use zoolab_core::{Server, ServerId, Zxid};
 
-use super::parts::{Between2, Done, Own};
+use super::parts::{Done, Outlook, Own};
 use super::taken::{COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
 use super::{Asleep, Ensemble, pack, unpack};
 use crate::search::{Arrival, Awake, Verdict};
@@ -54,7 +54,7 @@ pub struct Worker<const K: usize> {
     facts: Vec<Vec<Option<Facts>>>,
     own: Vec<Vec<Option<Arc<Own>>>>,
     /// By pair, and which of the two.
-    out_of: Vec<Vec<Option<Arc<Between2>>>>,
+    out_of: Vec<Vec<Option<Arc<Outlook>>>>,
     done: Vec<HashMap<(u32, u32), Arc<Done>>>,
     after: Vec<HashMap<(u32, u32), Option<u32>>>,
     together: HashMap<[u32; K], Arc<Vec<Taken>>>,
@@ -209,7 +209,7 @@ impl<const K: usize> Worker<K> {
         place: usize,
         pair_place: usize,
         pair: u32,
-    ) -> Arc<Between2> {
+    ) -> Arc<Outlook> {
         let upper = usize::from(space.root.pair_at(pair_place).ends[1] == space.ids[place]);
         let all = &mut self.out_of[2 * pair_place + upper];
         if let Some(Some(out)) = all.get(pair as usize) {
