@@ -199,8 +199,8 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
     /// The world of a state.
     fn world(&self, state: &[u32; K]) -> World {
         let mut world = self.root.clone();
-        for place in 0..self.len() {
-            world.put_host(place, self.hosts[place].get(state[place]));
+        for (place, (pool, id)) in self.hosts.iter().zip(state).enumerate() {
+            world.put_host(place, pool.get(*id));
         }
         for place in 0..self.pairs.len() {
             world.put_pair(place, self.pairs[place].get(state[self.len() + place]));

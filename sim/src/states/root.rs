@@ -118,7 +118,8 @@ impl Root {
             let at = (*at).max(root.world.now());
             let wrong = |what: String| format!("step {}: {step}: {what}", count + 1);
             root.world.can(at, step).map_err(|why| wrong(why.to_string()))?;
-            (outcome.seen.clear(), outcome.fresh.clear());
+            outcome.seen.clear();
+            outcome.fresh.clear();
             root.world.step(at, step, &mut outcome);
             let kept = root.checkers.observe(&outcome.seen);
             kept.map_err(|violation| wrong(violation.to_string()))?;

@@ -172,8 +172,8 @@ impl<const K: usize> Worker<K> {
         state: &[u32; K],
     ) -> bool {
         let mut leader = None;
-        for place in 0..space.len() {
-            let facts = self.facts(space, place, state[place]);
+        for (place, id) in state.iter().enumerate().take(space.len()) {
+            let facts = self.facts(space, place, *id);
             if !facts.up || !facts.serves {
                 return false;
             }
@@ -262,8 +262,8 @@ impl<const K: usize> Worker<K> {
         state: &[u32; K],
     ) -> Option<Arc<Vec<Taken>>> {
         let mut any = false;
-        for place in 0..space.len() {
-            any |= self.facts(space, place, state[place]).joins;
+        for (place, id) in state.iter().enumerate().take(space.len()) {
+            any |= self.facts(space, place, *id).joins;
         }
         if !any {
             return None;
@@ -539,8 +539,9 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
         self.sums.clear();
         self.sums.extend(self.prints.iter().map(|print| print.wrapping_add(spent)));
-        for place in 0..K - 1 {
-            let (old, new) = (self.state[place], state[place]);
+        let members = self.state.iter().zip(&state).take(K - 1);
+        for (place, (old, new)) in members.enumerate() {
+            let (old, new) = (*old, *new);
             if old != new {
                 let old = self.worker.row(self.space, place, old);
                 let new = self.worker.row(self.space, place, new);

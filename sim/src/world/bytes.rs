@@ -83,9 +83,13 @@ impl ByteDisk {
 
     /// Is asked to do something, after everything it was asked before.
     pub fn ask(&mut self, token: Token, persist: Persist, seen: &mut impl FnMut(DiskSeen)) {
-        match persist {
-            Persist::Append(txn) if self.queue.is_empty() && !self.full => self.append(txn, seen),
-            persist => self.queue.push_back((token, persist)),
+        if self.queue.is_empty()
+            && !self.full
+            && let Persist::Append(txn) = persist
+        {
+            self.append(txn, seen);
+        } else {
+            self.queue.push_back((token, persist));
         }
     }
 

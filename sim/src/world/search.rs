@@ -260,7 +260,8 @@ impl World {
         if bounds.coarse {
             self.pairs.iter_mut().for_each(|pair| pair.make_mut().votes = [None; 2]);
         }
-        for server in self.ids.to_vec() {
+        for place in 0..self.ids.len() {
+            let server = self.ids[place];
             self.act(server, Act::Rest, outcome);
         }
     }
