@@ -136,8 +136,10 @@ impl Sessions {
 
     /// Serves a session that the leader watches over.
     pub(crate) fn serve(&mut self, id: SessionId, timeout_ms: i32, conn: ConnId) {
-        let (waiting, conn) = (VecDeque::new(), Some(conn));
-        let (deadline, closing, origin) = (None, false, None);
+        // What an earlier connection waits for is still on its way, and must not be taken for what
+        // this one will ask.
+        let waiting = self.live.remove(&id).map_or_else(VecDeque::new, |live| live.waiting);
+        let (deadline, closing, origin, conn) = (None, false, None, Some(conn));
         self.live.insert(id, Live { timeout_ms, deadline, closing, conn, waiting, origin });
     }
 

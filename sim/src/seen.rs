@@ -50,15 +50,35 @@ pub struct Said {
     pub kind: MessageKind,
     /// The number that tells it from others of its kind; an epoch is the zxid it begins with.
     pub zxid: Zxid,
-    /// Whether it is a promise that counts.
-    pub counts: bool,
+    /// If it is a promise that counts, the epoch that its sender says it is in.
+    pub counts: Option<Epoch>,
 }
 
 impl Said {
     /// What this message says.
     #[must_use]
     pub fn of(message: &Message) -> Self {
-        let counts = matches!(message, Message::AckEpoch { current: Some(_), .. });
+        let counts = match message {
+            Message::AckEpoch { current, .. } => *current,
+            Message::Ack(_)
+            | Message::Commit(_)
+            | Message::Diff { .. }
+            | Message::Inform(_)
+            | Message::LeaderInfo { .. }
+            | Message::LearnerInfo { .. }
+            | Message::NewLeader { .. }
+            | Message::Ping { .. }
+            | Message::Pong { .. }
+            | Message::Proposal(_)
+            | Message::Request(_)
+            | Message::Revalidate { .. }
+            | Message::Revalidated { .. }
+            | Message::Snap { .. }
+            | Message::SnapPart { .. }
+            | Message::Synced
+            | Message::Trunc { .. }
+            | Message::UpToDate => None,
+        };
         Self { kind: message.kind(), zxid: message.zxid(), counts }
     }
 }

@@ -187,7 +187,10 @@ impl Plan {
             }
         }
         let minority = (voters.saturating_sub(1) / 2) as u8;
-        plan.disks_lost = if draw.one_in(12) { voters as u8 } else { minority };
+        let harmful = [Family::Rot, Family::Wipe, Family::Power];
+        let harmed = plan.faults.iter().any(|(family, _)| harmful.contains(family));
+        let most = if draw.one_in(12) { voters as u8 } else { minority };
+        plan.disks_lost = if harmed { most } else { 0 };
         plan
     }
 

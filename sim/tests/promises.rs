@@ -75,8 +75,20 @@ impl Story {
     /// `leader` finds out that it leads an epoch, with the promise of `other`, whose epoch was
     /// the one before.
     fn discover(&mut self, leader: ServerId, other: ServerId, epoch: u32, last: Zxid) -> &mut Self {
+        self.discover_from(leader, other, epoch, last, epoch - 1)
+    }
+
+    /// The same, when `other` is in an older epoch.
+    fn discover_from(
+        &mut self,
+        leader: ServerId,
+        other: ServerId,
+        epoch: u32,
+        last: Zxid,
+        current: u32,
+    ) -> &mut Self {
         let info = Message::LearnerInfo { observer: false, accepted: Epoch(epoch - 1) };
-        let current = Some(Epoch(epoch - 1));
+        let current = Some(Epoch(current));
         self.note(leader, Note::Elected { leader, round: 1 })
             .delivered(other, leader, info)
             .wrote(leader, EpochKind::Accepted, epoch)
@@ -189,9 +201,13 @@ fn planted(promise: Promise) -> Story {
             story.one_epoch().sent(THREE, ONE, Message::Trunc { zxid: Zxid::ZERO });
         }
         Promise::CommittedMonotonicity => {
+            // The news that epoch 2 has begun comes late, and with something that epoch 3 lacks.
+            let mine = zxid(1, 1);
             story.boot().discover(THREE, ONE, 1, Zxid::ZERO).establish(THREE, ONE, 1);
-            story.discover(TWO, ONE, 2, Zxid::ZERO).write(THREE, ONE, zxid(1, 1));
-            story.note(TWO, Note::Established(Epoch(2)));
+            story.propose(THREE, mine).log(THREE, mine).sync(THREE, mine);
+            story.discover(THREE, ONE, 2, Zxid::ZERO);
+            story.discover_from(TWO, ONE, 3, Zxid::ZERO, 1).establish(TWO, ONE, 3);
+            story.note(THREE, Note::Established(Epoch(2)));
         }
         Promise::DeliveredCommitted => {
             story.one_epoch().safe(THREE, ONE, next).apply(ONE, next);
@@ -257,7 +273,7 @@ fn planted(promise: Promise) -> Story {
         }
         Promise::OldLeaderSilent => {
             story.one_epoch().safe(THREE, ONE, next);
-            story.discover(ONE, TWO, 2, Zxid::ZERO).wrote(ONE, EpochKind::Current, 2);
+            story.discover_from(ONE, TWO, 2, Zxid::ZERO, 0).wrote(ONE, EpochKind::Current, 2);
             story.log(TWO, zxid(1, 1)).log(TWO, next).sync(TWO, next);
             story.note(ONE, Note::Established(Epoch(2)));
             // Server 3 commits something that server 1 does not have.
@@ -278,8 +294,13 @@ fn planted(promise: Promise) -> Story {
             story.note(ONE, Note::Serving(Epoch(1)));
         }
         Promise::PrimaryIntegrity => {
-            story.boot().discover(THREE, ONE, 1, Zxid::ZERO).establish(THREE, ONE, 1);
-            story.discover(TWO, ONE, 2, Zxid::ZERO).write(THREE, ONE, zxid(1, 1));
+            // Epoch 2 finds its leader when epoch 3 has begun already.
+            let info = Message::LearnerInfo { observer: false, accepted: Epoch(1) };
+            let (epoch, zxid_last) = (Epoch(2), Zxid::ZERO);
+            story.one_epoch().discover_from(THREE, ONE, 3, zxid(1, 1), 1).establish(THREE, ONE, 3);
+            story.note(TWO, Note::Elected { leader: TWO, round: 2 }).delivered(ONE, TWO, info);
+            story.wrote(TWO, EpochKind::Accepted, 2);
+            story.note(TWO, Note::Discovered { epoch, zxid: zxid_last });
             story.propose(TWO, zxid(2, 1));
         }
         Promise::PrimaryUniqueness => {

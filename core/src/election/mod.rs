@@ -185,9 +185,11 @@ impl Election {
             self.round = round;
             self.votes.clear();
             self.proposal = Some(if ballot.beats(&own, &self.quorum) { ballot } else { own });
+            self.settling = false;
             self.announce(out);
         } else if self.proposal.is_some_and(|best| ballot.beats(&best, &self.quorum)) {
             self.proposal = Some(ballot);
+            self.settling = false;
             self.announce(out);
         }
         self.votes.insert(from, notification);
@@ -200,7 +202,9 @@ impl Election {
         let same: BTreeSet<ServerId> = self
             .votes
             .iter()
-            .filter(|(_, vote)| Some(**vote) == mine)
+            .filter(|(_, vote)| {
+                mine.is_some_and(|mine| (vote.ballot, vote.round) == (mine.ballot, mine.round))
+            })
             .map(|(server, _)| *server)
             .collect();
         let enough = self.quorum.is_enough(&same);
@@ -224,7 +228,7 @@ impl Election {
                 .map(|(server, _)| *server)
                 .collect();
             let confirmed = if leader == self.me {
-                round == self.round
+                self.own.is_some() && round == self.round
             } else {
                 heard.get(&leader).is_some_and(|other| other.stance == Stance::Leading)
             };

@@ -106,6 +106,7 @@ impl Server {
         if !self.alone {
             let digest = self.tree.digest();
             out.push(Output::Note(Note::Applied { txn: Arc::clone(&txn), digest }));
+            self.recent.push(Arc::clone(&txn));
         }
         let asked = self.asked.pop_front_if(|asked| asked.zxid == zxid);
         let asked = asked.map(|asked| (asked.conn, asked.xid));
@@ -130,7 +131,13 @@ impl Server {
             }
             Change::Error(_) | Change::Multi(_) | Change::Node(_) => {
                 let more = self.written(txn.session, zxid);
-                if let Some((conn, xid)) = asked {
+                if let Some((conn, _)) = asked
+                    && result == Err(Code::SessionMoved)
+                {
+                    // Its client has to come again to be the session's owner; an answer would
+                    // leave it where each write is refused.
+                    self.close(conn, out);
+                } else if let Some((conn, xid)) = asked {
                     let (err, body) = match result {
                         Ok(body) => (None, body),
                         Err(code) => (Some(code), Body::None),
@@ -142,8 +149,8 @@ impl Server {
                 }
             }
         }
-        if !self.alone {
-            self.recent.push(txn);
+        // Answering may have ended the epoch.
+        if !self.alone && self.is_serving() {
             self.snapshot_if_due(out);
         }
     }

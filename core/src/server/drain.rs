@@ -27,6 +27,7 @@ impl Server {
     pub(super) fn look(&mut self, why: Why, out: &mut Vec<Output>) {
         out.push(Output::Note(Note::Left(why)));
         self.dismiss_clients(out);
+        self.vote = None;
         match core::mem::replace(&mut self.role, Role::Draining) {
             Role::Following(follower) => {
                 out.push(Output::HangUp { link: follower.link });

@@ -76,7 +76,8 @@ impl Server {
     }
 
     pub(super) fn on_elected(&mut self, decision: Decision, out: &mut Vec<Output>) {
-        if self.is_looking() {
+        let may = decision.ballot.leader != self.me || self.ballot().is_some();
+        if self.is_looking() && may {
             self.decided(decision, out);
         }
     }

@@ -96,7 +96,7 @@ impl Discovery {
         quorum: &Quorum,
     ) -> Result<(), Behind> {
         let Some(current) = current else { return Ok(()) };
-        if (current, zxid) > self.mine {
+        if (current, zxid) > self.mine && quorum.weight(server) > 0 {
             return Err(Behind);
         }
         if let State::Promising(promised) = &mut self.state

@@ -54,7 +54,7 @@ impl Ledger {
             format!("server {from} acknowledged {zxid}, which was never proposed")
         })?;
         let before = self.member(from).acked.get(&to).copied().unwrap_or(Zxid::ZERO);
-        holds(Promise::AckInOrder, before <= zxid, || {
+        holds(Promise::AckInOrder, before < zxid, || {
             format!("server {from} acknowledged {zxid} after {before}")
         })?;
         self.member_mut(from).acked.insert(to, zxid);
@@ -83,6 +83,11 @@ impl Ledger {
         holds(Promise::QuorumDurability, self.is_safe(zxid), || {
             format!("server {server} committed {zxid}, which no quorum has safe")
         })?;
+        for (epoch, reign) in self.reigns.range(zxid.epoch()..).skip(1) {
+            holds(Promise::LeaderCompleteness, reign.begun.has(zxid), || {
+                format!("server {server} committed {zxid}, without which epoch {epoch} is to begin")
+            })?;
+        }
         self.committed.push(zxid);
         Ok(())
     }

@@ -71,31 +71,32 @@ impl Ledger {
     pub(super) fn promise(
         &mut self,
         server: ServerId,
-        counts: bool,
+        counts: Option<Epoch>,
         zxid: Zxid,
     ) -> Result<(), Violation> {
         let member = self.member(server);
         let (told, accepted, promised) = (member.told, member.accepted, member.promised);
-        let durable = member.durable;
+        let (durable, safe) = (member.durable, member.current);
         holds(Promise::PromiseDurable, accepted >= told, || {
             format!("server {server} promised itself to epoch {told}, safe is {accepted}")
         })?;
         self.member_mut(server).told = Epoch(0);
-        if !counts {
-            return Ok(());
-        }
-        holds(Promise::OnePromise, accepted > promised, || {
-            format!("server {server} promised itself to epoch {accepted} twice")
-        })?;
         holds(Promise::HonestVote, zxid == Zxid::NONE || zxid == durable, || {
             format!("server {server} says that it has {zxid}, safe is {durable}")
         })?;
-        self.member_mut(server).promised = accepted;
+        let Some(current) = counts else { return Ok(()) };
+        holds(Promise::HonestVote, current == safe, || {
+            format!("server {server} says that it is in epoch {current}, safe is {safe}")
+        })?;
+        holds(Promise::OnePromise, told > promised, || {
+            format!("server {server} promised itself to epoch {accepted} twice")
+        })?;
+        self.member_mut(server).promised = told;
         Ok(())
     }
 
     /// A server says that it has what the epoch begins with.
-    pub(super) fn epoch_acked(&self, server: ServerId, epoch: Epoch) -> Result<(), Violation> {
+    pub(super) fn epoch_acked(&mut self, server: ServerId, epoch: Epoch) -> Result<(), Violation> {
         let member = self.member(server);
         holds(Promise::EpochAckDurable, member.current >= epoch, || {
             let current = member.current;
@@ -106,7 +107,20 @@ impl Ledger {
         holds(Promise::ProcessConsistency, has, || {
             let last = member.history.last();
             format!("server {server} joins epoch {epoch} with {last}, beside its leader's history")
-        })
+        })?;
+        let begun = self.reigns.get(&epoch).map(|reign| &reign.begun);
+        let has = begun.is_none_or(|begun| {
+            begun.is_prefix_of(&member.history) && member.durable >= begun.last()
+        });
+        holds(Promise::EpochAckDurable, has, || {
+            format!("server {server} acknowledged epoch {epoch} without what it begins with")
+        })?;
+        // From here on what it says rests on the disk that it has now.
+        let member = self.member_mut(server);
+        member.lost = false;
+        member.snapshots.clear();
+        member.cut_at = None;
+        Ok(())
     }
 
     pub(super) fn discovered(&mut self, server: ServerId, epoch: Epoch) -> Result<(), Violation> {
@@ -154,6 +168,11 @@ impl Ledger {
             let (last, due) = (begun.last(), self.committed.last());
             format!("epoch {epoch} begins with {last}, committed is {due}")
         })?;
+        for (newer, reign) in self.reigns.range(epoch..).skip(1) {
+            holds(Promise::InitialHistory, begun.is_prefix_of(&reign.begun), || {
+                format!("epoch {newer} is to begin without what epoch {epoch} began with")
+            })?;
+        }
         if late {
             return Ok(());
         }

@@ -65,8 +65,10 @@ pub(super) struct Member {
     pub(super) told: Epoch,
     /// The end of what is in its tree.
     pub(super) applied: Zxid,
-    /// Its disk was lost or damaged.
+    /// Its disk was lost, and it has not been given everything again.
     pub(super) lost: bool,
+    /// Something on its disk is not as it was written.
+    pub(super) damaged: bool,
     /// What snapshots under way to it stand for.
     pub(super) snapshots: Vec<History>,
     /// It has been told to cut its log there.
@@ -194,7 +196,10 @@ impl Ledger {
             Seen::Installed { server, zxid } => self.installed(*server, *zxid),
             Seen::Note { server, note } => self.note(*server, note),
             Seen::Refused { server, why } => {
-                holds(Promise::BootTotality, self.member(*server).lost, || {
+                let member = self.member_mut(*server);
+                let excused = member.lost || member.damaged;
+                member.lost = excused;
+                holds(Promise::BootTotality, excused, || {
                     format!("server {server} does not start again: {why}")
                 })
             }
@@ -202,7 +207,7 @@ impl Ledger {
                 self.read(*server, saved)
             }
             Seen::Rotten { server } => {
-                self.member_mut(*server).lost = true;
+                self.member_mut(*server).damaged = true;
                 Ok(())
             }
             Seen::Sent { from, to, message } => self.sent(*from, *to, *message),

@@ -112,6 +112,7 @@ impl Ledger {
         member.durable = zxid;
         member.applied = zxid;
         member.snapshots.clear();
+        member.damaged = false;
         Ok(())
     }
 
@@ -142,19 +143,19 @@ impl Ledger {
             format!("server {server} read another tree at {last} than others have")
         })?;
         let member = self.member(server);
-        let (durable, lost) = (member.durable, member.lost);
+        let (durable, lost) = (member.durable, member.lost || member.damaged);
         let least = member.cut_at.map_or(durable, |to| to.min(durable));
-        let replaced = !member.snapshots.is_empty();
+        // An installation that was interrupted may have been finished at the start.
+        let snapshot = member.snapshots.iter().rev().find(|sent| sent.last() == last);
+        let replaced = snapshot.is_some();
         holds(Promise::Durability, lost || replaced || last >= least, || {
             format!("server {server} has {last} after a restart, {durable} was safe")
         })?;
         let mut history = member.history.clone();
         if !history.has(last) {
-            holds(Promise::TruncationDurable, lost || last > member.cut_from, || {
+            holds(Promise::TruncationDurable, lost || replaced || last > member.cut_from, || {
                 format!("server {server} read {last} again, which it had cut off")
             })?;
-            // An installation that was interrupted may have been finished at the start.
-            let snapshot = member.snapshots.iter().rev().find(|sent| sent.last() == last);
             holds(Promise::SnapshotSoundness, snapshot.is_some(), || {
                 format!("server {server} read {last}, which it never logged")
             })?;
@@ -162,6 +163,14 @@ impl Ledger {
         }
         history.cut(last);
         let (accepted, current) = (member.accepted, member.current);
+        if saved.current_epoch > current {
+            let begun = self.reigns.get(&saved.current_epoch).map(|reign| &reign.begun);
+            let has = begun.is_none_or(|begun| begun.is_prefix_of(&history));
+            holds(Promise::HistoryBeforeEpoch, has, || {
+                let epoch = saved.current_epoch;
+                format!("server {server} read epoch {epoch}, and {last}: not what it begins with")
+            })?;
+        }
         let kept = saved.accepted_epoch >= accepted && saved.current_epoch >= current;
         holds(Promise::EpochMonotonicity, lost || kept, || {
             let (a, c) = (saved.accepted_epoch, saved.current_epoch);
