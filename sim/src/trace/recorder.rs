@@ -10,7 +10,7 @@ use super::{Ending, Header, StepLine};
 use crate::drive::{Onlooker, Report};
 use crate::step::{Instant, Step};
 
-/// See the [module](self).
+/// Writes a trace while a run goes on, so that what led to an abrupt end is there as well.
 pub struct Recorder {
     out: Out,
     line: String,
