@@ -45,7 +45,7 @@ pub struct Coverage {
     pub reached: BTreeMap<&'static str, u64>,
 }
 
-/// See the [module](self).
+/// What one thread keeps to itself: what it has worked out, and what it has counted.
 #[derive(Debug)]
 pub struct Worker<const K: usize> {
     namings: usize,

@@ -2,7 +2,7 @@
 //! byte would be a state.
 //!
 //! It promises what the files promise: transactions are safe after a sync, everything else once
-//! it is done. What luck means is which of the ways in [`RecordDisk::ways`] it is.
+//! it is done. What luck means is which of its ways it is.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
