@@ -40,7 +40,7 @@ pub(super) struct Member {
     pub(super) cut_at: Option<Zxid>,
     /// Its log went as far as this before it was cut.
     pub(super) cut_from: Zxid,
-    /// What each leader has heard last that it has.
+    /// What each leader has heard last that it has, beginning with what the epoch begins with.
     pub(super) acked: BTreeMap<ServerId, Zxid>,
     /// It takes itself for the leader.
     pub(super) leads: bool,
@@ -165,10 +165,10 @@ impl Ledger {
             }
             Seen::Truncated { server, to } => self.truncated(*server, *to),
             Seen::Wiped { server } => {
-                // What it said as a leader may still be on its way.
+                // What it said may still be on its way.
                 let member = self.member_mut(*server);
-                let led = member.led;
-                *member = Member { lost: true, led, ..Member::default() };
+                let (led, acked) = (member.led, std::mem::take(&mut member.acked));
+                *member = Member { lost: true, led, acked, ..Member::default() };
                 Ok(())
             }
         }
@@ -234,6 +234,10 @@ impl Ledger {
     ) -> Result<(), Violation> {
         match message {
             Message::Ack(zxid) if zxid.counter() > 0 => self.ack_arrived(from, to, *zxid),
+            Message::Ack(_) => {
+                self.member_mut(from).acked.entry(to).or_insert(Zxid::ZERO);
+                Ok(())
+            }
             Message::LeaderInfo { epoch } => {
                 self.member_mut(to).told = *epoch;
                 Ok(())
@@ -247,8 +251,7 @@ impl Ledger {
                 self.legal(from, txn.stamp.zxid.epoch())
             }
             Message::NewLeader { epoch } => self.legal(from, *epoch),
-            Message::Ack(_)
-            | Message::AckEpoch { .. }
+            Message::AckEpoch { .. }
             | Message::Diff { .. }
             | Message::Ping { .. }
             | Message::Pong { .. }

@@ -7,14 +7,15 @@ use std::fmt;
 /// Something that must hold in every step of every run.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Promise {
-    /// An acknowledgement that arrives is for something proposed, and none goes back (E3).
+    /// An acknowledgement that arrives is for something proposed, none goes back, and the first is
+    /// for what the epoch begins with (E3).
     AckInOrder,
     /// What a server acknowledges is safe on its disk, with everything before it (D6).
     AckDurable,
     /// Whatever a crash left behind, the server starts again (D9).
     BootTotality,
-    /// Whoever applies the first transaction of an epoch has applied what the epoch began with
-    /// (P9).
+    /// Whoever serves in an epoch, or applies its first transaction, has applied what the epoch
+    /// began with (P9).
     CommitConsistency,
     /// A commit is for the oldest proposal that waits for one (E5).
     CommitMatches,
