@@ -159,6 +159,10 @@ impl Ledger {
                 Ok(())
             }
             Seen::Sent { from, to, message } => self.sent(*from, *to, message),
+            Seen::Snapshotted { server, zxid } => {
+                self.snapshotted(*server, *zxid);
+                Ok(())
+            }
             Seen::Synced { server, zxid } => {
                 self.member_mut(*server).durable = *zxid;
                 Ok(())

@@ -29,6 +29,8 @@ pub enum DiskSeen {
     Epoch(EpochKind, Epoch),
     /// A snapshot has replaced everything.
     Installed(Zxid),
+    /// A snapshot stands for what the log does not have, safe or not.
+    Snapshotted(Zxid),
     /// Everything up to here is safe.
     Synced(Zxid),
     /// Nothing later is left.
@@ -176,6 +178,10 @@ impl SimDisk {
                 self.appended = zxid;
                 seen(DiskSeen::Installed(zxid));
             }
+            Persist::SnapshotUnsynced { zxid, .. } => {
+                self.appended = zxid;
+                seen(DiskSeen::Snapshotted(zxid));
+            }
             Persist::Sync => seen(DiskSeen::Synced(self.appended)),
             Persist::Truncate { to } => {
                 self.appended = to;
@@ -219,10 +225,20 @@ impl SimDisk {
             let done = if whole { ops.len() } else { luck.below(ops.len() + 1) };
             ops[..done].iter().for_each(|op| self.perform(op));
             // What is done by half may show or not; what is done with the log must be known.
-            if let Persist::Append(txn) = persist
-                && done > 0
-            {
-                seen(DiskSeen::Appended(txn));
+            match persist {
+                Persist::Append(txn) if done > 0 => seen(DiskSeen::Appended(txn)),
+                Persist::SnapshotUnsynced { zxid, .. } if done == ops.len() => {
+                    seen(DiskSeen::Snapshotted(zxid));
+                }
+                Persist::Append(_)
+                | Persist::Epoch { .. }
+                | Persist::Install { .. }
+                | Persist::Purge { .. }
+                | Persist::SnapshotBegin { .. }
+                | Persist::SnapshotMore { .. }
+                | Persist::SnapshotUnsynced { .. }
+                | Persist::Sync
+                | Persist::Truncate { .. } => {}
             }
             if done < ops.len() {
                 break;
@@ -315,10 +331,25 @@ impl SimDisk {
     /// If it cannot be believed. Then nothing has changed.
     pub fn recover(&mut self) -> Result<Recovered, RecoverError> {
         let recovered = recover(&self.files(), &self.rules)?;
+        self.begin(&recovered);
+        Ok(recovered)
+    }
+
+    /// Reads what is there while a process goes on with it.
+    ///
+    /// # Errors
+    /// If it cannot be believed. Then nothing has changed.
+    pub fn read_again(&mut self) -> Result<Recovered, RecoverError> {
+        let format = self.format.as_ref().expect("a disk is read before it is read again");
+        let recovered = format.read_again(&self.files(), &self.rules)?;
+        self.begin(&recovered);
+        Ok(recovered)
+    }
+
+    fn begin(&mut self, recovered: &Recovered) {
         recovered.repairs.iter().for_each(|op| self.perform(op));
         self.format = Some(recovered.disk.clone());
         self.appended = recovered.saved.zxid_last;
-        Ok(recovered)
     }
 
     /// The directory as a process sees it.

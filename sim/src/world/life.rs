@@ -15,7 +15,7 @@ impl World {
     pub(super) fn reload(&mut self, server: ServerId, outcome: &mut Outcome) {
         let host = self.host_mut(server);
         host.reload = false;
-        match host.disk.recover() {
+        match host.disk.read_again() {
             Ok(recovered) => {
                 let saved = Box::new(recovered.saved);
                 outcome.seen.push(Seen::Reloaded { server, saved: saved.clone() });

@@ -123,6 +123,7 @@ impl World {
             scatter: 0,
             initialize: true,
             preallocate: setting.preallocate,
+            bugs: ensemble.bugs,
         };
         let hosts = (0..ids.len())
             .map(|place| {
@@ -480,6 +481,7 @@ fn note_disk(server: ServerId, what: DiskSeen, seen: &mut Vec<Seen>) {
         DiskSeen::Appended(txn) => Seen::Appended { server, txn },
         DiskSeen::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
         DiskSeen::Installed(zxid) => Seen::Installed { server, zxid },
+        DiskSeen::Snapshotted(zxid) => Seen::Snapshotted { server, zxid },
         DiskSeen::Synced(zxid) => Seen::Synced { server, zxid },
         DiskSeen::Truncated(to) => Seen::Truncated { server, to },
     });
