@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
+use zoolab_core::bugs::NotBuiltIn;
 use zoolab_core::quorum::{Quorum, QuorumError};
-use zoolab_core::{Ensemble, ServerId, Settings, Ticks};
+use zoolab_core::{Bug, Bugs, Ensemble, ServerId, Settings, Ticks};
 
 /// Everything a world begins with. Equal settings and equal steps make equal worlds.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -42,6 +43,9 @@ pub struct Setting {
     pub preallocate: u64,
     /// By how much each server's wall clock is off, in milliseconds, by server.
     pub skew_ms: Vec<i64>,
+    /// Bugs of real servers that are on, by name. Only a program with the feature `bugs` has any.
+    #[serde(with = "names", skip_serializing_if = "Vec::is_empty")]
+    pub bugs: Vec<Bug>,
 }
 
 impl Default for Setting {
@@ -70,13 +74,14 @@ impl Setting {
             snap_part_bytes: NonZeroU32::new(1024).expect("not zero"),
             preallocate: 0,
             skew_ms: Vec::new(),
+            bugs: Vec::new(),
         }
     }
 
     /// What the servers agree on.
     ///
     /// # Errors
-    /// If these voters cannot be an ensemble.
+    /// If these voters cannot be an ensemble, or if bugs are asked for that are not built in.
     pub fn ensemble(&self) -> Result<Ensemble, SettingError> {
         let group = |group: &Vec<(u8, u64)>| -> Vec<(ServerId, u64)> {
             group.iter().map(|(id, weight)| (ServerId(*id), *weight)).collect()
@@ -99,6 +104,7 @@ impl Setting {
         ensemble.snapshot_every = NonZeroU32::new(self.snapshot_every);
         ensemble.snapshot_nodes = self.snapshot_nodes;
         ensemble.snap_part_bytes = self.snap_part_bytes;
+        ensemble.bugs = Bugs::of(self.bugs.iter().copied()).map_err(SettingError::Bugs)?;
         Ok(ensemble)
     }
 
@@ -116,6 +122,8 @@ impl Setting {
 pub enum SettingError {
     /// A server both votes and does not.
     Both(ServerId),
+    /// A bug is to be switched on that is not there.
+    Bugs(NotBuiltIn),
     /// The voters cannot be an ensemble.
     Quorum(QuorumError),
     /// A limit that must be positive is zero.
@@ -126,6 +134,7 @@ impl std::fmt::Display for SettingError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Both(id) => write!(f, "server {id} is both a voter and an observer"),
+            Self::Bugs(error) => error.fmt(f),
             Self::Quorum(error) => error.fmt(f),
             Self::Zero => write!(f, "tick-ms, the limits and counter-max must be positive"),
         }
@@ -133,3 +142,22 @@ impl std::fmt::Display for SettingError {
 }
 
 impl std::error::Error for SettingError {}
+
+/// Bugs are written by their names.
+mod names {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use zoolab_core::Bug;
+
+    pub(super) fn serialize<S: Serializer>(bugs: &[Bug], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(bugs.iter().map(|bug| bug.name()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Bug>, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let bug = |name: String| {
+            name.parse().map_err(|error| D::Error::custom(format!("{name:?}: {error}")))
+        };
+        names.into_iter().map(bug).collect()
+    }
+}

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use zoolab_core::Bug;
+
 /// Something that must hold in every step of every run.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Promise {
@@ -143,6 +145,22 @@ impl Promise {
         Self::TruncationTarget,
         Self::ZxidUniqueness,
     ];
+
+    /// The promise that most often is the first to be broken when this bug is on.
+    #[must_use]
+    pub const fn broken_by(bug: Bug) -> Self {
+        match bug {
+            Bug::Zk335 => Self::EpochMonotonicity,
+            Bug::Zk1154 => Self::HistoryConsistency,
+            Bug::Zk2845 => Self::HonestVote,
+            Bug::Zk3023 => Self::CommitConsistency,
+            Bug::Zk3911 | Bug::Zk4643 | Bug::TruncSnapshotNotSynced => Self::HistoryBeforeEpoch,
+            Bug::Zk4394 => Self::CommitMatches,
+            Bug::Zk4685 => Self::AckInOrder,
+            Bug::AckSurvivesTrunc => Self::CommittedDurability,
+            Bug::TruncNotSynced => Self::BootTotality,
+        }
+    }
 
     /// Its name, as reports and scripts spell it.
     #[must_use]
