@@ -23,7 +23,8 @@ use crate::{Outcome, plan, run, summary};
 #[command(after_help = "Examples:\n  \
     zoolab fuzz --seeds 0..1000\n  \
     zoolab fuzz --seeds 0..100000 --jobs 8\n  \
-    zoolab fuzz --seeds 0..200 --check-determinism")]
+    zoolab fuzz --seeds 0..200 --check-determinism\n  \
+    zoolab fuzz --bug ZOOKEEPER-4643")]
 pub(crate) struct Args {
     /// The first seed, and the first one not to run
     #[arg(long, value_name = "A..B", value_parser = range, default_value = "0..1000")]
@@ -31,9 +32,8 @@ pub(crate) struct Args {
     /// How many at the same time; as many as there are processors if not said
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// A TOML file that says what all runs are to be like, instead of each seed
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<PathBuf>,
+    #[command(flatten)]
+    kind: plan::Kind,
     /// Run each seed twice, and stop at the first step that differs
     #[arg(long)]
     check_determinism: bool,
@@ -86,7 +86,7 @@ pub(crate) fn glance() -> Outcome {
     let args = Args {
         seeds: 0..u64::MAX,
         jobs: None,
-        scenario: None,
+        kind: plan::Kind::default(),
         check_determinism: false,
         traces: PathBuf::from("target/traces"),
     };
@@ -105,7 +105,7 @@ pub(crate) fn glance() -> Outcome {
 
 fn fuzz(args: &Args, enough: &AtomicBool, at_most: Option<Duration>) -> Outcome {
     // What cannot be read is complained about once, and before anything is run.
-    let _ = plan::of(args.seeds.start, args.scenario.as_deref())?;
+    let _ = args.kind.plan(args.seeds.start)?;
     hush_panics();
     let jobs = match args.jobs {
         Some(jobs) => jobs.get(),
@@ -152,14 +152,14 @@ fn fuzz(args: &Args, enough: &AtomicBool, at_most: Option<Duration>) -> Outcome 
         return Ok(ExitCode::SUCCESS);
     };
     println!("FAILED: seed {seed}: {what}");
-    println!("{}", run::again(seed, args.scenario.as_deref()));
+    println!("{}", args.kind.again(seed));
     let path = args.traces.join(format!("seed-{seed}.jsonl"));
     keep(args, seed, &path)?;
     Ok(ExitCode::FAILURE)
 }
 
 fn keep(args: &Args, seed: u64, path: &Path) -> Result<(), String> {
-    let plan = plan::of(seed, args.scenario.as_deref())?;
+    let plan = args.kind.plan(seed)?;
     run::record(&plan, seed, path)?;
     println!("trace: zoolab replay {}", path.display());
     Ok(())
@@ -197,7 +197,7 @@ fn work(args: &Args, shared: &Shared<'_>, late: impl Fn() -> bool) {
 
 /// What failed, if anything did.
 fn once(args: &Args, seed: u64, figures: &mut Figures) -> Result<Option<String>, String> {
-    let plan = plan::of(seed, args.scenario.as_deref())?;
+    let plan = args.kind.plan(seed)?;
     if args.check_determinism
         && let Some(difference) = run::differs(&plan, seed)?
     {

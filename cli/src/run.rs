@@ -17,7 +17,8 @@ use crate::{Outcome, plan, summary};
 #[command(after_help = "Examples:\n  \
     zoolab run --seed 42\n  \
     zoolab run --seed 42 --record 42.jsonl && zoolab replay 42.jsonl --every 1000\n  \
-    zoolab run --seed 7 --scenario two-crashes.toml\n\n\
+    zoolab run --seed 7 --scenario two-crashes.toml\n  \
+    zoolab run --seed 7 --bug ZOOKEEPER-4643\n\n\
     A scenario says what the seed would draw; whatever it leaves out is as in a quiet ensemble\n\
     of three. `zoolab run --seed 42 --print-scenario` prints all there is to say:\n\n  \
     trouble-ms = 30000\n  \
@@ -28,9 +29,8 @@ pub(crate) struct Args {
     /// The seed
     #[arg(long, value_name = "N")]
     seed: u64,
-    /// A TOML file that says what the run is to be like
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<PathBuf>,
+    #[command(flatten)]
+    kind: plan::Kind,
     /// Write all steps to this file; compressed if its name ends in .zst
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
 /// Runs, and says what came of it.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let plan = plan::of(args.seed, args.scenario.as_deref())?;
+    let plan = args.kind.plan(args.seed)?;
     if args.print_scenario {
         print!("{}", toml::to_string(&plan).map_err(|error| error.to_string())?);
         return Ok(ExitCode::SUCCESS);
@@ -67,16 +67,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     };
     println!("{}", summary::one(&report));
     if report.end != End::Held {
-        println!("{}", again(args.seed, args.scenario.as_deref()));
+        println!("{}", args.kind.again(args.seed));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The line that shows it again.
-pub(crate) fn again(seed: u64, scenario: Option<&std::path::Path>) -> String {
-    let scenario = scenario.map_or(String::new(), |path| format!(" --scenario {}", path.display()));
-    format!("again: zoolab run --seed {seed}{scenario}")
 }
 
 /// Runs and writes down all steps.

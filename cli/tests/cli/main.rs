@@ -1,5 +1,6 @@
 //! zoolab as a script meets it.
 
 mod bench;
+mod bugs;
 mod program;
 mod serve;
