@@ -12,7 +12,7 @@ use crate::say::say;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finding<'a> {
     pub(crate) seed: u64,
-    pub(crate) scenario: Option<&'a Path>,
+    pub(crate) kind: &'a plan::Kind,
     /// Whether it is two runs of the seed that differ.
     pub(crate) differs: bool,
 }
@@ -36,7 +36,7 @@ impl Finding<'_> {
     /// Runs it once more, to write its trace.
     fn record(self, traces: &Path) -> Result<PathBuf, String> {
         let path = traces.join(format!("seed-{}.jsonl", self.seed));
-        let plan = plan::of(self.seed, self.scenario)?;
+        let plan = self.kind.plan(self.seed)?;
         Recording::begin(&plan, self.seed, &path)?.run()?;
         Ok(path)
     }
@@ -45,8 +45,11 @@ impl Finding<'_> {
 impl fmt::Display for Finding<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "zoolab run --seed {}", self.seed)?;
-        if let Some(path) = self.scenario {
+        if let Some(path) = &self.kind.scenario {
             write!(f, " --scenario {}", Pasted(path))?;
+        }
+        for bug in &self.kind.bugs {
+            write!(f, " --bug {bug}")?;
         }
         if self.differs { write!(f, " --check-determinism") } else { Ok(()) }
     }
@@ -72,8 +75,9 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_pasted() {
-        let again = |scenario, differs| {
-            Finding { seed: 7, scenario: Some(Path::new(scenario)), differs }.to_string()
+        let again = |scenario: &str, differs| {
+            let kind = plan::Kind { scenario: Some(scenario.into()), bugs: Vec::new() };
+            Finding { seed: 7, kind: &kind, differs }.to_string()
         };
         assert_eq!(again("a/b-1.toml", false), "zoolab run --seed 7 --scenario a/b-1.toml");
         assert_eq!(

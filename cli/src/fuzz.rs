@@ -33,9 +33,8 @@ pub(crate) struct Args {
     /// How many at the same time; as many as there are processors if not said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// A TOML file that says what all runs are to be like, instead of each seed
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<PathBuf>,
+    #[command(flatten)]
+    kind: plan::Kind,
     /// Run each seed twice, and stop at the first step that differs
     #[arg(long)]
     check_determinism: bool,
@@ -94,7 +93,7 @@ pub(crate) fn glance() -> Outcome {
     let args = Args {
         seeds: 0..u64::MAX,
         jobs: None,
-        scenario: None,
+        kind: plan::Kind::default(),
         check_determinism: false,
         traces: PathBuf::from("target/traces"),
     };
@@ -113,7 +112,7 @@ pub(crate) fn glance() -> Outcome {
 
 fn fuzz(args: &Args, enough: &AtomicBool, at_most: Option<Duration>) -> Outcome {
     // What cannot be read is complained about once, and before anything is run.
-    let _ = plan::of(args.seeds.start, args.scenario.as_deref())?;
+    let _ = args.kind.plan(args.seeds.start)?;
     hush_panics();
     let jobs = match args.jobs {
         Some(jobs) => jobs.into(),
@@ -162,7 +161,7 @@ fn fuzz(args: &Args, enough: &AtomicBool, at_most: Option<Duration>) -> Outcome 
     };
     let Failure { what, differs } = failure;
     say!("FAILED: seed {seed}: {what}");
-    let finding = Finding { seed, scenario: args.scenario.as_deref(), differs };
+    let finding = Finding { seed, kind: &args.kind, differs };
     Ok(finding.keep(&args.traces, None))
 }
 
@@ -198,7 +197,7 @@ fn work(args: &Args, shared: &Shared<'_>, late: impl Fn() -> bool) {
 
 /// What failed, if anything did.
 fn once(args: &Args, seed: u64, figures: &mut Figures) -> Result<Option<Failure>, String> {
-    let plan = plan::of(seed, args.scenario.as_deref())?;
+    let plan = args.kind.plan(seed)?;
     if args.check_determinism
         && let Some(difference) = run::differs(&plan, seed)?
     {

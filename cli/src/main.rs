@@ -1,6 +1,7 @@
 //! zoolab: the command line. Arguments in, one function called, one exit code out.
 
 mod bench;
+mod bugs;
 mod finding;
 mod fuzz;
 mod plan;
@@ -31,6 +32,7 @@ const COULD_NOT_RUN: u8 = 2;
         zoolab run --seed 42            one run of a simulated ensemble\n  \
         zoolab fuzz --seeds 0..1000     many, until a promise is broken\n  \
         zoolab replay FILE              a recorded run, to the letter\n  \
+        zoolab bugs list                bugs of real servers, to be found\n  \
         zoolab serve                    serve ZooKeeper clients on 127.0.0.1:2181\n  \
         zoolab help serve               what a verb does, and all its options\n\n\
         Exit codes:\n  \
@@ -47,6 +49,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Bench(bench::Args),
+    Bugs(bugs::Args),
     Fuzz(fuzz::Args),
     Replay(replay::Args),
     Run(run::Args),
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Ok(Cli { verb }) => match verb {
             None => fuzz::glance(),
             Some(Verb::Bench(args)) => bench::run(&args),
+            Some(Verb::Bugs(args)) => bugs::run(&args),
             Some(Verb::Fuzz(args)) => fuzz::run(&args),
             Some(Verb::Replay(args)) => replay::run(&args),
             Some(Verb::Run(args)) => run::run(&args),

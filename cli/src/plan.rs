@@ -1,14 +1,33 @@
 //! What a run is to be like: drawn by its seed, or from a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use zoolab_core::Bug;
 use zoolab_sim::swarm::Plan;
 
-/// The plan in a file, or the one that a seed draws.
-pub(crate) fn of(seed: u64, scenario: Option<&Path>) -> Result<Plan, String> {
-    match scenario {
-        None => Ok(Plan::draw(seed)),
-        Some(path) => read(path),
+/// How all runs of a verb are to be.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Kind {
+    /// A TOML file that says what a run is to be like, instead of its seed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Switch a bug on that real servers had; `zoolab bugs list` has their names
+    #[arg(long = "bug", value_name = "ID")]
+    pub(crate) bugs: Vec<Bug>,
+}
+
+impl Kind {
+    /// The plan in the file, or the one that a seed draws.
+    pub(crate) fn plan(&self, seed: u64) -> Result<Plan, String> {
+        let mut plan = match &self.scenario {
+            None => Plan::draw(seed),
+            Some(path) => read(path)?,
+        };
+        if !self.bugs.is_empty() {
+            plan.setting.bugs.extend(&self.bugs);
+            plan = plan.checked()?;
+        }
+        Ok(plan)
     }
 }
 

@@ -30,9 +30,8 @@ pub(crate) struct Args {
     /// The seed
     #[arg(long, value_name = "N")]
     seed: u64,
-    /// A TOML file that says what the run is to be like
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<PathBuf>,
+    #[command(flatten)]
+    kind: plan::Kind,
     /// Write all steps to this file; compressed if its name ends in .zst
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -49,7 +48,7 @@ pub(crate) struct Args {
 
 /// Runs, and says what came of it.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let plan = plan::of(args.seed, args.scenario.as_deref())?;
+    let plan = args.kind.plan(args.seed)?;
     if args.print_scenario {
         say!("{}", toml::to_string(&plan).map_err(|error| error.to_string())?.trim_end());
         return Ok(ExitCode::SUCCESS);
@@ -77,8 +76,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     }
     if differing || report.end != End::Held {
-        let scenario = args.scenario.as_deref();
-        let finding = Finding { seed: args.seed, scenario, differs: differing };
+        let finding = Finding { seed: args.seed, kind: &args.kind, differs: differing };
         return Ok(finding.keep(&args.traces, args.record.as_deref()));
     }
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use zoolab_core::Bug;
 use zoolab_sim::checker::Checkers;
 use zoolab_sim::drive::{End as RunEnd, drive, hush_panics};
 use zoolab_sim::search::{End, Figures, Limits, Progress, Search};
@@ -47,8 +48,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
     /// Begin where a recorded run is after so many steps
-    #[arg(long, value_name = "TRACE@STEP", conflicts_with_all = ["preset", "servers"])]
+    #[arg(long, value_name = "TRACE@STEP", conflicts_with_all = ["preset", "servers", "bugs"])]
     from: Option<String>,
+    /// Switch a bug on that real servers had; `zoolab bugs list` has their names
+    #[arg(long = "bug", value_name = "ID")]
+    bugs: Vec<Bug>,
     /// How many servers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     servers: Option<u8>,
@@ -140,7 +144,8 @@ fn root(args: &Args) -> Result<(Root, Plan), String> {
     })?;
     let servers = args.servers.unwrap_or(preset.servers);
     let bounds = changed(args, preset.bounds);
-    let setting: Setting = Preset { servers, bounds, ..preset }.setting();
+    let mut setting: Setting = Preset { servers, bounds, ..preset }.setting();
+    setting.bugs.clone_from(&args.bugs);
     let begin = if preset.led { Root::led } else { Root::fresh };
     let root = begin(setting.clone()).map_err(|error| error.to_string())?;
     Ok((root, Plan { setting, ..Plan::quiet(servers) }))

@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use core::num::NonZeroU32;
 
+use crate::bugs::Bugs;
 use crate::ids::{Millis, ServerId, Ticks};
 use crate::quorum::Quorum;
 
@@ -158,6 +159,8 @@ pub struct Ensemble {
     pub snapshots_kept: NonZeroU32,
     /// How many bytes of a snapshot are sent to a learner in one message.
     pub snap_part_bytes: NonZeroU32,
+    /// Bugs that are to be found; none, for everybody else.
+    pub bugs: Bugs,
 }
 
 impl Ensemble {
@@ -175,6 +178,7 @@ impl Ensemble {
             snapshot_nodes: NonZeroU32::new(1000).expect("not zero"),
             snapshots_kept: NonZeroU32::new(3).expect("not zero"),
             snap_part_bytes: NonZeroU32::new(64 * 1024).expect("not zero"),
+            bugs: Bugs::NONE,
         }
     }
 

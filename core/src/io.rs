@@ -221,6 +221,14 @@ pub enum Persist {
         /// Whether the file is whole now.
         whole: bool,
     },
+    /// Write a snapshot in one piece that stands for what the log does not have, and promise
+    /// nothing. Only [a bug](crate::Bug::TruncSnapshotNotSynced) wants this.
+    SnapshotUnsynced {
+        /// The last transaction in it.
+        zxid: Zxid,
+        /// The snapshot, as a file.
+        bytes: Arc<[u8]>,
+    },
     /// Everything appended before survives a power loss once this is done.
     Sync,
     /// No recovery shows anything later once this is done, neither from a log nor from a

@@ -32,6 +32,7 @@ extern crate alloc;
 
 pub mod acl;
 pub mod auth;
+pub mod bugs;
 pub mod code;
 pub mod config;
 pub mod election;
@@ -55,6 +56,7 @@ pub mod wire;
 pub mod zab;
 
 pub use acl::{Acl, AclList, Id};
+pub use bugs::{Bug, Bugs};
 pub use code::Code;
 pub use config::{Boot, Ensemble, Settings};
 pub use ids::{ConnId, Epoch, LinkId, Millis, Now, ServerId, SessionId, Ticks, Token, Xid, Zxid};

@@ -313,6 +313,7 @@ impl Host {
                     | Persist::Purge { .. }
                     | Persist::SnapshotBegin { .. }
                     | Persist::SnapshotMore { .. }
+                    | Persist::SnapshotUnsynced { .. }
                     | Persist::Truncate { .. } => {}
                 }
                 self.persisted.push_back(token);

@@ -156,6 +156,7 @@ impl Figures {
                 | Seen::Reloaded { .. }
                 | Seen::Rotten { .. }
                 | Seen::Sent { .. }
+                | Seen::Snapshotted { .. }
                 | Seen::Synced { .. }
                 | Seen::Truncated { .. }
                 | Seen::Wiped { .. } => {}

@@ -32,6 +32,8 @@ pub enum Seen {
     Rotten { server: ServerId },
     /// A message was handed to a connection. (Pings and clients' frames are not shown.)
     Sent { from: ServerId, to: ServerId, message: Said },
+    /// A snapshot stands for what the server's log does not have. Nothing is promised yet.
+    Snapshotted { server: ServerId, zxid: Zxid },
     /// A server started from its disk.
     Started { server: ServerId, saved: Box<Saved>, notes: Vec<storage::Note> },
     /// Everything appended up to here is safe on disk.

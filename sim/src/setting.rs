@@ -6,9 +6,10 @@ use std::num::NonZeroU32;
 use crate::world::Bounds;
 use crate::world::disk::Grain;
 use serde::{Deserialize, Serialize};
+use zoolab_core::bugs::NotBuiltIn;
 use zoolab_core::config::SettingsError;
 use zoolab_core::quorum::{Quorum, QuorumError};
-use zoolab_core::{Ensemble, ServerId, Settings, Ticks};
+use zoolab_core::{Bug, Bugs, Ensemble, ServerId, Settings, Ticks};
 
 /// Everything a world begins with. Equal settings and equal steps make equal worlds.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -51,6 +52,9 @@ pub struct Setting {
     pub search: Option<Bounds>,
     /// By how much each server's wall clock is off, in milliseconds, by server.
     pub skew_ms: Vec<i64>,
+    /// Bugs of real servers that are on, by name. Only a program with the feature `bugs` has any.
+    #[serde(with = "names", skip_serializing_if = "Vec::is_empty")]
+    pub bugs: Vec<Bug>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -94,13 +98,14 @@ impl Setting {
             disks: Grain::Bytes,
             search: None,
             skew_ms: Vec::new(),
+            bugs: Vec::new(),
         }
     }
 
     /// What the servers agree on.
     ///
     /// # Errors
-    /// If these voters cannot be an ensemble.
+    /// If these voters cannot be an ensemble, or if bugs are asked for that are not built in.
     pub fn ensemble(&self) -> Result<Ensemble, SettingError> {
         let group = |group: &Vec<(u8, u64)>| -> Vec<(ServerId, u64)> {
             group.iter().map(|(id, weight)| (ServerId(*id), *weight)).collect()
@@ -121,6 +126,7 @@ impl Setting {
         ensemble.snapshot_every = NonZeroU32::new(self.snapshot_every);
         ensemble.snapshot_nodes = self.snapshot_nodes;
         ensemble.snap_part_bytes = self.snap_part_bytes;
+        ensemble.bugs = Bugs::of(self.bugs.iter().copied()).map_err(SettingError::Bugs)?;
         Ok(ensemble)
     }
 
@@ -169,6 +175,8 @@ pub enum SettingError {
         /// The largest that can be.
         most: u64,
     },
+    /// A bug is to be switched on that is not there.
+    Bugs(NotBuiltIn),
     /// The voters cannot be an ensemble.
     Quorum(QuorumError),
     /// The servers cannot serve.
@@ -182,6 +190,7 @@ impl std::fmt::Display for SettingError {
             Self::Bounds { name, value, least, most } => {
                 write!(f, "{name}: {value} where {least} to {most} are allowed")
             }
+            Self::Bugs(error) => error.fmt(f),
             Self::Quorum(error) => write!(f, "voters: {error}"),
             Self::Settings(error) => write!(f, "tick-ms: {error}"),
         }
@@ -189,3 +198,22 @@ impl std::fmt::Display for SettingError {
 }
 
 impl std::error::Error for SettingError {}
+
+/// Bugs are written by their names.
+mod names {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use zoolab_core::Bug;
+
+    pub(super) fn serialize<S: Serializer>(bugs: &[Bug], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(bugs.iter().map(|bug| bug.name()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Bug>, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let bug = |name: String| {
+            name.parse().map_err(|error| D::Error::custom(format!("{name:?}: {error}")))
+        };
+        names.into_iter().map(bug).collect()
+    }
+}

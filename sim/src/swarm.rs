@@ -230,15 +230,18 @@ impl Plan {
     /// One line for people.
     #[must_use]
     pub fn summary(&self) -> String {
-        let Setting { voters, observers, clients, tick_ms, .. } = &self.setting;
+        let Setting { voters, observers, clients, tick_ms, bugs, .. } = &self.setting;
         let sizes: Vec<String> = voters.iter().map(|group| group.len().to_string()).collect();
         let faults: Vec<&str> = self.faults.iter().map(|(family, _)| family.name()).collect();
+        let bugs: Vec<&str> = bugs.iter().map(|bug| bug.name()).collect();
         format!(
-            "{} voters, {} observers, {clients} clients, tick {tick_ms} ms, {} s of {}",
+            "{} voters, {} observers, {clients} clients, tick {tick_ms} ms, {} s of {}{}{}",
             sizes.join("+"),
             observers.len(),
             self.trouble_ms / 1000,
             if faults.is_empty() { "peace".to_owned() } else { faults.join(" ") },
+            if bugs.is_empty() { "" } else { ", with " },
+            bugs.join(" "),
         )
     }
 }

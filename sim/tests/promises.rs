@@ -105,7 +105,7 @@ impl Story {
             .sent(leader, other, Message::NewLeader { epoch: epoch_new })
             .delivered(leader, other, Message::NewLeader { epoch: epoch_new })
             .wrote(other, EpochKind::Current, epoch)
-            .sent(other, leader, Message::Ack(Zxid::first_of(epoch_new)))
+            .ack(other, leader, Zxid::first_of(epoch_new))
             .note(leader, Note::Established(epoch_new))
             .note(other, Note::Serving(epoch_new))
     }
@@ -371,6 +371,23 @@ fn every_promise_is_seen_broken_and_named() {
         })
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Some promises can be broken in more than one way.
+#[test]
+fn there_are_other_ways_to_break_them() {
+    let mut early = Story::default();
+    early.one_epoch().sent(THREE, TWO, Message::NewLeader { epoch: Epoch(1) });
+    early.delivered(TWO, THREE, Message::Ack(zxid(1, 1)));
+    let mut late = Story::default();
+    late.two_epochs().note(TWO, Note::Serving(Epoch(2)));
+    let all: Vec<String> = [early, late].map(|story| story.judge().unwrap_err().to_string()).into();
+    insta::assert_debug_snapshot!(all, @r#"
+    [
+        "ack-in-order: server 2 acknowledged 1:1 before what the epoch begins with",
+        "commit-consistency: server 2 serves epoch 2 with 0:0, it began with 1:1",
+    ]
+    "#);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! zoolab as a script meets it.
 
 mod bench;
+mod bugs;
 mod fuzz;
 mod program;
 mod replay;

@@ -6,6 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Role, Server};
+use crate::bugs::Bug;
 use crate::election::Stance;
 use crate::ids::{Epoch, LinkId, Now, ServerId, Zxid};
 use crate::io::{Output, Timer};
@@ -219,13 +220,16 @@ impl Server {
 
     /// Sends a learner what it lacks, and from then on every proposal.
     fn bring_up_to_date(&mut self, link: LinkId, out: &mut Vec<Output>) {
-        let Self { role: Role::Leading(leading), recent, zxid_last, .. } = self else { return };
+        let Self { role: Role::Leading(leading), recent, zxid_last, ensemble, .. } = self else {
+            return;
+        };
+        let bugs = ensemble.bugs;
         let tick = leading.tick();
         let Some(epoch) = leading.epoch() else { return };
         let Leading { learners, phase, .. } = &mut **leading;
         let Some(learner) = learners.get_mut(link) else { return };
         let Stage::Promised { zxid: theirs, snapshot } = learner.stage else { return };
-        let way = Way::choose(theirs, snapshot, recent);
+        let way = Way::choose(theirs, snapshot, recent, bugs);
         let mut send = |message| out.push(Output::Send { link, message });
         let from = match way {
             Way::Diff { from } => {
@@ -258,7 +262,9 @@ impl Server {
         let mut outstanding = false;
         if let Phase::Broadcast(leader) = phase {
             // It may be cutting off what it acknowledged on an earlier connection.
-            taken_back = leader.take_back(learner.server, recent.last());
+            if !bugs.on(Bug::AckSurvivesTrunc) {
+                taken_back = leader.take_back(learner.server, recent.last());
+            }
             if !learner.observer {
                 for txn in leader.proposals() {
                     learner.owes.get_or_insert((txn.stamp.zxid, tick));

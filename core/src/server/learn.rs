@@ -5,10 +5,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Role, Server, Stale};
+use crate::bugs::Bug;
 use crate::ids::{Epoch, LinkId, Now, ServerId, Zxid};
 use crate::io::{Output, Persist, Timer};
 use crate::note::{Branch, Note, Why};
 use crate::pipeline::Overlay;
+use crate::storage::recover::apply;
 use crate::storage::{EpochKind, snapshot};
 use crate::zab::Message;
 use crate::zab::follower::Follower;
@@ -173,7 +175,7 @@ impl Server {
 
     /// One message of the leader, on the way to having what it has.
     fn on_sync(&mut self, now: Now, message: Message, out: &mut Vec<Output>) -> Result<(), Why> {
-        let (accepted, zxid_last) = (self.accepted, self.zxid_last);
+        let (accepted, zxid_last, bugs) = (self.accepted, self.zxid_last, self.ensemble.bugs);
         let Role::Joining(joining) = &mut self.role else { return Ok(()) };
         let Some(link) = joining.link else { return Ok(()) };
         match (&mut joining.state, message) {
@@ -219,6 +221,10 @@ impl Server {
                 joining.receive(txn)?;
             }
             (State::Streaming | State::Acknowledged, Message::Commit(zxid)) => {
+                // What was logged at NEWLEADER was struck off the list of what is proposed.
+                if bugs.on(Bug::Zk4394) && joining.txns.len() == joining.logged {
+                    return Err(Why::CommitOutOfOrder { expected: None, got: zxid });
+                }
                 joining.commit(zxid)?;
             }
             (State::Streaming | State::Acknowledged, Message::Inform(txn)) => {
@@ -228,9 +234,10 @@ impl Server {
             }
             (State::Streaming, Message::NewLeader { epoch }) if epoch == joining.epoch => {
                 joining.state = State::Logging;
-                for txn in joining.take_committed() {
-                    self.journal.append(&txn, out);
-                    self.unapplied.push_back(txn);
+                if bugs.on(Bug::TruncSnapshotNotSynced) && joining.was_cut {
+                    self.snapshot_committed(out);
+                } else if !bugs.on(Bug::Zk3911) && !bugs.on(Bug::Zk4643) {
+                    self.log_committed(out);
                 }
                 self.logged(now, out);
             }
@@ -242,6 +249,39 @@ impl Server {
             (_, _) => return Err(Why::Misplaced),
         }
         Ok(())
+    }
+
+    /// What the leader has sent and committed goes to the log.
+    fn log_committed(&mut self, out: &mut Vec<Output>) {
+        let bugs = self.ensemble.bugs;
+        let Self { role: Role::Joining(joining), journal, unapplied, .. } = self else { return };
+        for txn in joining.take_committed() {
+            journal.append(&txn, out);
+            unapplied.push_back(txn);
+        }
+        // What is only proposed is logged as well.
+        if bugs.on(Bug::Zk4394) || bugs.on(Bug::Zk4685) {
+            joining.txns.iter().for_each(|txn| journal.append(txn, out));
+            joining.logged = joining.txns.len();
+        }
+    }
+
+    /// As ZooKeeper has it after TRUNC: what the leader has sent and committed is applied, and
+    /// goes into a snapshot instead of the log.
+    fn snapshot_committed(&mut self, out: &mut Vec<Output>) {
+        let Self { role: Role::Joining(joining), tree, sessions, recent, .. } = self else {
+            return;
+        };
+        for txn in joining.take_committed() {
+            apply(&txn, tree, sessions.table_mut());
+            recent.push(txn);
+        }
+        let zxid = recent.last();
+        let bytes = snapshot::encode(zxid, tree, sessions.table()).into();
+        self.zxid_last = zxid;
+        self.overlay = Overlay::new(&self.tree, self.scatter.0);
+        let persist = Persist::SnapshotUnsynced { zxid, bytes };
+        self.journal.ask(Task::SnapshotUnsynced { zxid }, persist, out);
     }
 
     /// The promise is on disk: now the leader may hear of it.
@@ -290,6 +330,7 @@ impl Server {
         let State::Reloading { to } = joining.state else { panic!("nothing was to be read") };
         assert_eq!(zxid_last, to, "the log was cut there");
         joining.last = to;
+        joining.was_cut = true;
         joining.state = State::Streaming;
         self.work_off(now, out);
     }
@@ -317,17 +358,35 @@ impl Server {
 
     /// The disk has moved on: if it has everything, the epoch is next.
     pub(super) fn logged(&mut self, now: Now, out: &mut Vec<Output>) {
-        if !self.journal.is_idle() {
+        let Self { role: Role::Joining(joining), ensemble, me, .. } = self else { return };
+        if joining.state != State::Logging || !self.journal.is_idle() {
             return;
         }
+        // The log answers for itself, and does not wait for whoever answers NEWLEADER.
+        if ensemble.bugs.on(Bug::Zk4685)
+            && ensemble.quorum.has_voter(*me)
+            && let Some(link) = joining.link
+        {
+            let only_proposed = joining.txns.iter().take(joining.logged);
+            for txn in self.unapplied.iter().chain(only_proposed) {
+                out.push(Output::Send { link, message: Message::Ack(txn.stamp.zxid) });
+            }
+        }
+        // It says that it has applied what it has only logged.
+        if ensemble.bugs.on(Bug::Zk3023) {
+            self.zxid_last = self.journal.durable();
+        } else {
+            self.catch_up(out);
+        }
+        self.note_epoch(now, out);
+    }
+
+    /// It has what the epoch begins with.
+    pub(super) fn note_epoch(&mut self, now: Now, out: &mut Vec<Output>) {
         let current = self.current;
         let Some(joining) = self.joining_mut() else { return };
-        if joining.state != State::Logging {
-            return;
-        }
         joining.state = State::WritingCurrent;
         let epoch = joining.epoch;
-        self.catch_up(out);
         if epoch > current {
             self.journal.write_epoch(EpochKind::Current, epoch, out);
         } else {
@@ -338,8 +397,15 @@ impl Server {
 
     /// History and epoch are on disk: now the leader may count on it.
     pub(super) fn current_written(&mut self, now: Now, out: &mut Vec<Output>) {
+        let bugs = self.ensemble.bugs;
         let Some(joining) = self.joining_mut() else { return };
         assert_eq!(joining.state, State::WritingCurrent, "one after the other");
+        // The epoch came first; now its history.
+        if bugs.on(Bug::Zk4643) && joining.committed > 0 {
+            joining.state = State::Logging;
+            self.log_committed(out);
+            return;
+        }
         joining.state = State::Acknowledged;
         let zxid = Zxid::first_of(joining.epoch);
         let Some(link) = joining.link else { return };
@@ -351,11 +417,12 @@ impl Server {
     fn serve_as_learner(&mut self, now: Now, out: &mut Vec<Output>) -> Result<(), Why> {
         let placeholder = core::mem::replace(&mut self.role, Role::Draining);
         let Role::Joining(joining) = placeholder else { panic!("only a joining server does") };
-        let Joining { leader, link, epoch, inbox, txns, committed, .. } = *joining;
+        let Joining { leader, link, epoch, inbox, mut txns, committed, logged, .. } = *joining;
         let link = link.expect("the leader was heard from");
         let observer = !self.ensemble.quorum.has_voter(self.me);
         let mut follower = Follower::new(leader, link, observer);
         let commits: Vec<Zxid> = txns.iter().take(committed).map(|txn| txn.stamp.zxid).collect();
+        txns.drain(..logged).for_each(|txn| follower.adopt(txn));
         for txn in txns {
             follower.propose(txn, &mut self.journal, out)?;
         }
@@ -365,6 +432,10 @@ impl Server {
         self.vote_for_epoch();
         out.push(Output::Note(Note::Serving(epoch)));
         out.push(Output::Send { link, message: Message::Ack(Zxid::first_of(epoch)) });
+        // Whatever was logged before it was taken up here.
+        if let Role::Following(follower) = &mut self.role {
+            follower.acknowledge(self.journal.durable(), out);
+        }
         self.wake_silent(self.ensemble.sync_limit.0, out);
         for zxid in commits {
             self.on_broadcast(now, Message::Commit(zxid), out)?;
@@ -375,6 +446,14 @@ impl Server {
         Ok(())
     }
 
+    /// What this server has said it had applied, it does now.
+    fn apply_late(&mut self, now: Now, out: &mut Vec<Output>) {
+        self.zxid_last = self.recent.last();
+        while let Some(txn) = self.unapplied.pop_front() {
+            self.commit(now, txn, out);
+        }
+    }
+
     /// One message of the leader, in broadcast.
     fn on_broadcast(
         &mut self,
@@ -382,6 +461,9 @@ impl Server {
         message: Message,
         out: &mut Vec<Output>,
     ) -> Result<(), Why> {
+        if self.ensemble.bugs.on(Bug::Zk3023) {
+            self.apply_late(now, out);
+        }
         let Self { role: Role::Following(follower), journal, sessions, .. } = self else {
             return Ok(());
         };

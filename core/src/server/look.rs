@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{Role, Server};
+use crate::bugs::Bug;
 use crate::election::{Decision, Election, Notification, Stance, Wish};
 use crate::ids::{Now, ServerId};
 use crate::io::{Output, Timer};
@@ -14,6 +15,10 @@ impl Server {
     pub(super) fn elect(&mut self, out: &mut Vec<Output>) {
         assert!(self.journal.is_idle(), "a vote speaks of what is on disk");
         assert_eq!(self.journal.durable(), self.zxid_last, "a vote speaks of what is on disk");
+        // The epoch is what the log says, whatever was begun without a transaction.
+        if self.ensemble.bugs.on(Bug::Zk335) {
+            self.accepted = self.zxid_last.epoch();
+        }
         let ballot = self.ballot();
         out.push(Output::Note(Note::Looking { ballot }));
         if self.data_missing {

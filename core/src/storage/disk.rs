@@ -12,7 +12,8 @@
 //!   purge       remove snapshots and logs that recovery does not need
 //! ```
 //!
-//! ZooKeeper leaves some of these syncs out. Each one here has its story beside it.
+//! ZooKeeper leaves some of these syncs out. Each one here has its story beside it, and some of
+//! them can be left out as it does, by [`Bug`].
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -23,7 +24,9 @@ use core::fmt;
 use super::epoch::{self, EpochKind};
 use super::file::{FileKind, FileName, FileOp, Files};
 use super::log::{self, Entries, LogError};
+use super::recover::{RecoverError, Recovered, Rules, recover};
 use super::snapshot;
+use crate::bugs::{Bug, Bugs};
 use crate::ids::{Epoch, Zxid};
 use crate::io::Persist;
 use crate::txn::Txn;
@@ -35,6 +38,7 @@ const ENTRY_USUAL: usize = 128;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Disk {
     preallocate: u64,
+    bugs: Bugs,
     snapshots: BTreeSet<Zxid>,
     logs: BTreeSet<Zxid>,
     /// The file that grows, if one does.
@@ -66,13 +70,14 @@ struct Writing {
 
 impl Disk {
     pub(super) const fn new(
-        preallocate: u64,
+        rules: &Rules,
         snapshots: BTreeSet<Zxid>,
         logs: BTreeSet<Zxid>,
         zxid_last: Zxid,
     ) -> Self {
+        let Rules { preallocate, bugs, .. } = *rules;
         let (tail, names_unsynced, writing) = (None, false, None);
-        Self { preallocate, snapshots, logs, tail, zxid_last, names_unsynced, writing }
+        Self { preallocate, bugs, snapshots, logs, tail, zxid_last, names_unsynced, writing }
     }
 
     /// The last transaction appended.
@@ -115,6 +120,7 @@ impl Disk {
             Persist::Purge { keep } => self.purge(*keep as usize, out),
             Persist::SnapshotBegin { zxid, bytes } => self.begin_snapshot(*zxid, bytes, out),
             Persist::SnapshotMore { bytes, whole } => self.write_snapshot(bytes, *whole, out),
+            Persist::SnapshotUnsynced { zxid, bytes } => self.write_unsynced(*zxid, bytes, out),
             Persist::Sync => self.sync(out),
             Persist::Truncate { to } => return self.truncate(*to, &files(), out),
         }
@@ -138,7 +144,8 @@ impl Disk {
                 none.insert(Tail { first, position: 0, size: 0, unsynced: true })
             }
         };
-        assert!(log::follows(self.zxid_last, first), "{first} after {}", self.zxid_last);
+        let follows = log::follows(self.zxid_last, first) || self.bugs.on(Bug::Zk2845);
+        assert!(follows, "{first} after {}", self.zxid_last);
         self.zxid_last = first;
         log::put_entry(txn, &mut bytes);
         let name = FileName::log(tail.first);
@@ -179,6 +186,10 @@ impl Disk {
 
     /// Makes an epoch survive.
     pub fn write_epoch(&mut self, kind: EpochKind, epoch: Epoch, out: &mut Vec<FileOp>) {
+        // There were no such files then.
+        if self.bugs.on(Bug::Zk335) {
+            return;
+        }
         whole(kind.name(), epoch::encode(epoch), out);
         out.push(FileOp::SyncDirectory);
     }
@@ -229,6 +240,18 @@ impl Disk {
         }
     }
 
+    /// Writes a snapshot that stands for what the log does not have, in place and without a sync:
+    /// a power loss may take it, and keep what is logged after it.
+    fn write_unsynced(&mut self, zxid: Zxid, bytes: &[u8], out: &mut Vec<FileOp>) {
+        self.abandon_snapshot(out);
+        self.roll(out);
+        let name = FileName::snapshot(zxid);
+        out.push(FileOp::Create { name });
+        out.push(FileOp::Write { name, at: 0, bytes: bytes.to_vec() });
+        self.snapshots.insert(zxid);
+        self.zxid_last = zxid;
+    }
+
     /// No recovery shows a transaction after `to` once this is done, neither from a log nor from
     /// a snapshot. `files` is the directory as it is.
     ///
@@ -262,6 +285,7 @@ impl Disk {
 
         self.abandon_snapshot(out);
         self.roll(out);
+        let cutting = out.len();
         // The snapshots go first: without their logs they would show half of what is cut off.
         for zxid in self.snapshots.iter().rev().filter(|zxid| !kept.contains(zxid)) {
             out.push(FileOp::Remove { name: FileName::snapshot(*zxid) });
@@ -277,10 +301,27 @@ impl Disk {
             out.push(FileOp::Truncate { name, size });
             out.push(FileOp::Sync { name });
         }
+        if self.bugs.on(Bug::TruncNotSynced) {
+            let unsynced = out.split_off(cutting).into_iter().filter(|op| !op.is_sync());
+            out.extend(unsynced);
+        }
         self.snapshots = kept;
         self.logs.retain(|first| *first <= to);
         self.zxid_last = to;
         Ok(())
+    }
+
+    /// Reads the directory again, for a process that goes on with what is there.
+    ///
+    /// # Errors
+    /// If it cannot be believed.
+    pub fn read_again(&self, files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> {
+        let mut recovered = recover(files, rules)?;
+        // Reading for a new process makes safe what it finds; Java's does not sync what it reads.
+        if self.bugs.on(Bug::TruncNotSynced) {
+            recovered.repairs.retain(|op| !op.is_sync());
+        }
+        Ok(recovered)
     }
 
     /// Recovery yields exactly this snapshot once this is done: nothing of an older history is left.

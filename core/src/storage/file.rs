@@ -144,6 +144,21 @@ pub enum FileOp {
     },
 }
 
+impl FileOp {
+    /// Whether it only makes safe what is there.
+    #[must_use]
+    pub const fn is_sync(&self) -> bool {
+        match self {
+            Self::Sync { .. } | Self::SyncDirectory => true,
+            Self::Create { .. }
+            | Self::Remove { .. }
+            | Self::Rename { .. }
+            | Self::Truncate { .. }
+            | Self::Write { .. } => false,
+        }
+    }
+}
+
 impl fmt::Display for FileOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

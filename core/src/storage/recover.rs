@@ -21,6 +21,7 @@ use super::file::{FileKind, FileName, FileOp, Files};
 use super::log::{self, Entries, LogError, Tail};
 use super::snapshot::{self, Mark, Snapshot, SnapshotError};
 use super::txn;
+use crate::bugs::Bugs;
 use crate::config::Settings;
 use crate::ids::{Epoch, SessionId, Zxid};
 use crate::tree::Tree;
@@ -45,11 +46,19 @@ pub struct Rules {
     /// By how many bytes log files grow; ZooKeeper's 64 MiB save the disk some work at each
     /// sync. Zero lets them grow with what is written.
     pub preallocate: u64,
+    /// Bugs that are to be found; none, for everybody else.
+    pub bugs: Bugs,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { extended_types: false, scatter: 0, initialize: true, preallocate: 64 << 20 }
+        Self {
+            extended_types: false,
+            scatter: 0,
+            initialize: true,
+            preallocate: 64 << 20,
+            bugs: Bugs::NONE,
+        }
     }
 }
 
@@ -363,7 +372,7 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
     }
     // One that turned out to be unusable must not be counted among those to keep.
     let usable = valid.snapshots.range(..=zxid_snapshot).copied().collect();
-    let disk = Disk::new(rules.preallocate, usable, logs, zxid_last);
+    let disk = Disk::new(rules, usable, logs, zxid_last);
     let Recovery { repairs, notes, .. } = recovery;
     let saved = Saved {
         tree,
@@ -440,7 +449,7 @@ impl Recovery<'_> {
         Recovered {
             repairs: self.repairs,
             saved: Saved::at_zero(tree),
-            disk: Disk::new(self.rules.preallocate, snapshots, BTreeSet::new(), Zxid::ZERO),
+            disk: Disk::new(self.rules, snapshots, BTreeSet::new(), Zxid::ZERO),
             notes: self.notes,
         }
     }
@@ -459,12 +468,12 @@ impl Recovery<'_> {
             let (accepted, current) = (accepted_epoch, current_epoch);
             return Err(RecoverError::AcceptedBehind { accepted, current });
         }
-        let Rules { extended_types, scatter, preallocate, .. } = *self.rules;
+        let Rules { extended_types, scatter, .. } = *self.rules;
         let blank = Saved::at_zero(Tree::new(extended_types, scatter));
         Ok(Recovered {
             repairs: self.repairs,
             saved: Saved { accepted_epoch, current_epoch, is_blank: true, ..blank },
-            disk: Disk::new(preallocate, BTreeSet::new(), BTreeSet::new(), Zxid::ZERO),
+            disk: Disk::new(self.rules, BTreeSet::new(), BTreeSet::new(), Zxid::ZERO),
             notes: self.notes,
         })
     }

@@ -64,11 +64,16 @@ impl Follower {
             return Err(Why::ProposalOutOfOrder { last, got });
         }
         journal.append(&txn, out);
+        self.adopt(txn);
+        Ok(())
+    }
+
+    /// A proposal that has been logged before it could be proposed here.
+    pub(crate) fn adopt(&mut self, txn: Arc<Txn>) {
         if !self.observer {
-            self.owed.push_back(got);
+            self.owed.push_back(txn.stamp.zxid);
         }
         self.pending.push_back(txn);
-        Ok(())
     }
 
     /// The oldest proposal is committed, and taken.

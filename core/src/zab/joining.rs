@@ -39,6 +39,10 @@ pub(crate) struct Joining {
     pub(crate) txns: VecDeque<Arc<Txn>>,
     /// How many of these are committed.
     pub(crate) committed: usize,
+    /// How many of these are in the log all the same. Only bugs log what is not committed.
+    pub(crate) logged: usize,
+    /// Whether its log was cut off on the way.
+    pub(crate) was_cut: bool,
 }
 
 /// What a learner is at.
@@ -82,6 +86,8 @@ impl Joining {
             last: Zxid::ZERO,
             txns: VecDeque::new(),
             committed: 0,
+            logged: 0,
+            was_cut: false,
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) enum Task {
     Purge,
     /// Writing a part of a snapshot; `whole` if it was the last.
     Snapshot { whole: bool },
+    /// Writing a whole one that stands for what the log does not have.
+    SnapshotUnsynced { zxid: Zxid },
     /// Cutting the log off.
     Truncate { to: Zxid },
 }

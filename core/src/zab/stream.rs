@@ -14,6 +14,7 @@
 //! to verify; if it does not, it comes back and asks for a snapshot. And nothing is read from log
 //! files: what lies further back than is kept at hand means a snapshot.
 
+use crate::bugs::{Bug, Bugs};
 use crate::ids::Zxid;
 use crate::note::Branch;
 
@@ -32,9 +33,13 @@ pub(crate) enum Way {
 
 impl Way {
     /// For a learner whose history ends with `theirs`; `snapshot` if it wants nothing else.
-    pub(crate) fn choose(theirs: Zxid, snapshot: bool, recent: &Recent) -> Self {
+    pub(crate) fn choose(theirs: Zxid, snapshot: bool, recent: &Recent, bugs: Bugs) -> Self {
         if snapshot || theirs < recent.base() {
             return Self::Snap;
+        }
+        // Within the window: nobody asks whether it was ever part of this history.
+        if bugs.on(Bug::Zk1154) && theirs <= recent.last() {
+            return Self::Diff { from: theirs };
         }
         let (shared, _) = recent.since(theirs);
         if shared == theirs {
@@ -85,7 +90,7 @@ mod tests {
     #[test]
     fn every_learner_finds_its_way() {
         let recent = recent(zxid(1, 3), &[zxid(1, 4), zxid(1, 5), zxid(3, 1), zxid(3, 2)]);
-        let way = |theirs| Way::choose(theirs, false, &recent);
+        let way = |theirs| Way::choose(theirs, false, &recent, Bugs::NONE);
         assert_eq!(way(zxid(3, 2)), Way::Diff { from: zxid(3, 2) });
         assert_eq!(way(zxid(1, 3)), Way::Diff { from: zxid(1, 3) });
         assert_eq!(way(zxid(1, 5)), Way::Diff { from: zxid(1, 5) });
@@ -94,7 +99,22 @@ mod tests {
         assert_eq!(way(zxid(4, 1)), Way::Trunc { to: zxid(3, 2) }, "of an epoch that failed");
         assert_eq!(way(zxid(1, 8)), Way::Trunc { to: zxid(1, 5) }, "an old leader's tail");
         assert_eq!(way(zxid(2, 1)), Way::Snap, "an epoch that this leader knows nothing of");
-        assert_eq!(Way::choose(zxid(3, 2), true, &recent), Way::Snap);
+        assert_eq!(Way::choose(zxid(3, 2), true, &recent, Bugs::NONE), Way::Snap);
         assert_eq!(way(Zxid::NONE), Way::Snap);
+    }
+
+    #[test]
+    #[cfg(feature = "bugs")]
+    fn with_1154_whoever_lies_within_the_window_keeps_its_tail() {
+        let recent = recent(zxid(1, 3), &[zxid(1, 4), zxid(1, 5), zxid(3, 1), zxid(3, 2)]);
+        let bugs = Bugs::of([Bug::Zk1154]).unwrap();
+        let ways =
+            |theirs| [Bugs::NONE, bugs].map(|bugs| Way::choose(theirs, false, &recent, bugs));
+        let (trunc, diff) = (|to| Way::Trunc { to }, |from| Way::Diff { from });
+        assert_eq!(ways(zxid(1, 8)), [trunc(zxid(1, 5)), diff(zxid(1, 8))], "an old leader's tail");
+        assert_eq!(ways(zxid(2, 1)), [Way::Snap, diff(zxid(2, 1))], "an epoch that failed");
+        for same in [zxid(1, 2), zxid(1, 5), zxid(3, 9), zxid(4, 1)] {
+            assert_eq!(ways(same)[0], ways(same)[1], "{same} is outside, or part of the history");
+        }
     }
 }

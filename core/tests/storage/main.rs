@@ -8,10 +8,11 @@ mod replay;
 mod rules;
 mod scribe;
 
+use zoolab_core::Bugs;
 use zoolab_core::storage::{FileOp, Files, Note, Recovered, Rules, recover};
 
 pub(crate) const RULES: Rules =
-    Rules { extended_types: true, scatter: 0, initialize: true, preallocate: 0 };
+    Rules { extended_types: true, scatter: 0, initialize: true, preallocate: 0, bugs: Bugs::NONE };
 
 /// Carries everything out.
 pub(crate) fn perform(files: &mut Files, ops: &[FileOp]) {

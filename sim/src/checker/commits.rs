@@ -53,7 +53,11 @@ impl Ledger {
         holds(Promise::AckInOrder, self.first(zxid).is_some(), || {
             format!("server {from} acknowledged {zxid}, which was never proposed")
         })?;
-        let before = self.member(from).acked.get(&to).copied().unwrap_or(Zxid::ZERO);
+        let before = self.member(from).acked.get(&to).copied();
+        holds(Promise::AckInOrder, before.is_some(), || {
+            format!("server {from} acknowledged {zxid} before what the epoch begins with")
+        })?;
+        let before = before.unwrap_or_default();
         holds(Promise::AckInOrder, before < zxid, || {
             format!("server {from} acknowledged {zxid} after {before}")
         })?;
@@ -153,6 +157,10 @@ impl Ledger {
         let applied = self.member(server).applied;
         holds(Promise::PrefixConsistency, self.committed.has(applied), || {
             format!("server {server} serves epoch {epoch} with {applied}, which is not committed")
+        })?;
+        let due = self.reigns.get(&epoch).map_or(Zxid::ZERO, |reign| reign.begun.last());
+        holds(Promise::CommitConsistency, due <= applied, || {
+            format!("server {server} serves epoch {epoch} with {applied}, it began with {due}")
         })
     }
 }

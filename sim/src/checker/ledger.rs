@@ -75,7 +75,7 @@ pub(super) struct Member {
     pub(super) cut_at: Option<Zxid>,
     /// Its log went as far as this before it was cut.
     pub(super) cut_from: Zxid,
-    /// What each leader has heard last that it has.
+    /// What each leader has heard last that it has, beginning with what the epoch begins with.
     pub(super) acked: ByServer<Zxid>,
     /// It takes itself for the leader.
     pub(super) leads: bool,
@@ -211,16 +211,20 @@ impl Ledger {
                 Ok(())
             }
             Seen::Sent { from, to, message } => self.sent(*from, *to, *message),
+            Seen::Snapshotted { server, zxid } => {
+                self.snapshotted(*server, *zxid);
+                Ok(())
+            }
             Seen::Synced { server, zxid } => {
                 self.member_mut(*server).durable = *zxid;
                 Ok(())
             }
             Seen::Truncated { server, to } => self.truncated(*server, *to),
             Seen::Wiped { server } => {
-                // What it said as a leader may still be on its way.
+                // What it said may still be on its way.
                 let member = self.member_mut(*server);
-                let led = member.led;
-                *member = Member { lost: true, led, ..Member::default() };
+                let (led, acked) = (member.led, std::mem::take(&mut member.acked));
+                *member = Member { lost: true, led, acked, ..Member::default() };
                 Ok(())
             }
         }
@@ -301,6 +305,10 @@ impl Ledger {
         let Said { kind, zxid, counts: _ } = message;
         match kind {
             MessageKind::Ack if zxid.counter() > 0 => self.ack_arrived(from, to, zxid),
+            MessageKind::Ack => {
+                self.member_mut(from).acked.entry(to).or_insert(Zxid::ZERO);
+                Ok(())
+            }
             MessageKind::LeaderInfo => {
                 self.member_mut(to).told = zxid.epoch();
                 Ok(())
@@ -316,8 +324,7 @@ impl Ledger {
             | MessageKind::Inform
             | MessageKind::NewLeader
             | MessageKind::Proposal => self.legal(from, zxid.epoch()),
-            MessageKind::Ack
-            | MessageKind::AckEpoch
+            MessageKind::AckEpoch
             | MessageKind::Diff
             | MessageKind::Ping
             | MessageKind::Pong

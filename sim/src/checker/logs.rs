@@ -116,6 +116,15 @@ impl Ledger {
         Ok(())
     }
 
+    /// What its leader had up to here is on its disk, safe or not, and in its tree.
+    pub(super) fn snapshotted(&mut self, server: ServerId, zxid: Zxid) {
+        let mut history = self.history_of(self.member(server).told).unwrap_or_default();
+        history.cut(zxid);
+        let member = self.member_mut(server);
+        member.history = history;
+        member.applied = zxid;
+    }
+
     pub(super) fn truncated(&mut self, server: ServerId, to: Zxid) -> Result<(), Violation> {
         let mut history = self.member(server).history.clone();
         holds(Promise::TruncationTarget, history.has(to), || {

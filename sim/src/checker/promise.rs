@@ -4,17 +4,20 @@
 
 use std::fmt;
 
+use zoolab_core::Bug;
+
 /// Something that must hold in every step of every run.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Promise {
-    /// An acknowledgement that arrives is for something proposed, and none goes back (E3).
+    /// An acknowledgement that arrives is for something proposed, none goes back, and the first is
+    /// for what the epoch begins with (E3).
     AckInOrder,
     /// What a server acknowledges is safe on its disk, with everything before it (D6).
     AckDurable,
     /// Whatever a crash left behind, the server starts again (D9).
     BootTotality,
-    /// Whoever applies the first transaction of an epoch has applied what the epoch began with
-    /// (P9).
+    /// Whoever serves in an epoch, or applies its first transaction, has applied what the epoch
+    /// began with (P9).
     CommitConsistency,
     /// A commit is for the oldest proposal that waits for one (E5).
     CommitMatches,
@@ -142,6 +145,22 @@ impl Promise {
         Self::TruncationTarget,
         Self::ZxidUniqueness,
     ];
+
+    /// The promise that most often is the first to be broken when this bug is on.
+    #[must_use]
+    pub const fn broken_by(bug: Bug) -> Self {
+        match bug {
+            Bug::Zk335 => Self::EpochMonotonicity,
+            Bug::Zk1154 => Self::HistoryConsistency,
+            Bug::Zk2845 => Self::HonestVote,
+            Bug::Zk3023 => Self::CommitConsistency,
+            Bug::Zk3911 | Bug::Zk4643 | Bug::TruncSnapshotNotSynced => Self::HistoryBeforeEpoch,
+            Bug::Zk4394 => Self::CommitMatches,
+            Bug::Zk4685 => Self::AckInOrder,
+            Bug::AckSurvivesTrunc => Self::CommittedDurability,
+            Bug::TruncNotSynced => Self::BootTotality,
+        }
+    }
 
     /// Its name, as reports and scripts spell it.
     #[must_use]

@@ -122,6 +122,7 @@ pub(super) fn looks_far(event: &Seen) -> bool {
         | Seen::Halted { .. }
         | Seen::Refused { .. }
         | Seen::Reloaded { .. }
+        | Seen::Snapshotted { .. }
         | Seen::Started { .. }
         | Seen::Synced { .. } => false,
     }

@@ -263,7 +263,7 @@ impl Host {
     fn reread(&mut self, ground: &Ground<'_>, outputs: &mut Vec<Output>, others: &mut impl Others) {
         let server = ground.me;
         self.reload = false;
-        match self.disk.recover() {
+        match self.disk.read_again() {
             Ok(found) => {
                 let saved = Box::new(found.saved);
                 others.seen(|| Seen::Reloaded { server, saved: saved.clone() });

@@ -166,6 +166,10 @@ impl ByteDisk {
                 self.appended = zxid;
                 seen(DiskSeen::Installed(zxid));
             }
+            Persist::SnapshotUnsynced { zxid, .. } => {
+                self.appended = zxid;
+                seen(DiskSeen::Snapshotted(zxid));
+            }
             Persist::Sync => seen(DiskSeen::Synced(self.appended)),
             Persist::Truncate { to } => {
                 self.appended = to;
@@ -209,10 +213,20 @@ impl ByteDisk {
             let done = if whole { all } else { luck.below(all + 1) };
             ops.into_iter().take(done).for_each(|op| self.perform(op));
             // What is done by half may show or not; what is done with the log must be known.
-            if let Persist::Append(txn) = persist
-                && done > 0
-            {
-                seen(DiskSeen::Appended(txn));
+            match persist {
+                Persist::Append(txn) if done > 0 => seen(DiskSeen::Appended(txn)),
+                Persist::SnapshotUnsynced { zxid, .. } if done == all => {
+                    seen(DiskSeen::Snapshotted(zxid));
+                }
+                Persist::Append(_)
+                | Persist::Epoch { .. }
+                | Persist::Install { .. }
+                | Persist::Purge { .. }
+                | Persist::SnapshotBegin { .. }
+                | Persist::SnapshotMore { .. }
+                | Persist::SnapshotUnsynced { .. }
+                | Persist::Sync
+                | Persist::Truncate { .. } => {}
             }
             if done < all {
                 break;
@@ -305,10 +319,25 @@ impl ByteDisk {
     /// If it cannot be believed. Then nothing has changed.
     pub fn recover(&mut self) -> Result<Recovered, RecoverError> {
         let recovered = recover(&self.files(), &self.rules)?;
+        self.begin(&recovered);
+        Ok(recovered)
+    }
+
+    /// Reads what is there while a process goes on with it.
+    ///
+    /// # Errors
+    /// If it cannot be believed. Then nothing has changed.
+    pub fn read_again(&mut self) -> Result<Recovered, RecoverError> {
+        let format = self.format.as_ref().expect("a disk is read before it is read again");
+        let recovered = format.read_again(&self.files(), &self.rules)?;
+        self.begin(&recovered);
+        Ok(recovered)
+    }
+
+    fn begin(&mut self, recovered: &Recovered) {
         recovered.repairs.iter().for_each(|op| self.perform(op.clone()));
         self.format = Some(recovered.disk.clone());
         self.appended = recovered.saved.zxid_last;
-        Ok(recovered)
     }
 
     /// The directory as a process sees it.

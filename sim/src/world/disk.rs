@@ -29,6 +29,8 @@ pub enum DiskSeen {
     Epoch(EpochKind, Epoch),
     /// A snapshot has replaced everything.
     Installed(Zxid),
+    /// A snapshot stands for what the log does not have. It is not safe.
+    Snapshotted(Zxid),
     /// Everything up to here is safe.
     Synced(Zxid),
     /// Nothing later is left.
@@ -43,6 +45,7 @@ impl DiskSeen {
             Self::Appended(txn) => Seen::Appended { server, txn },
             Self::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
             Self::Installed(zxid) => Seen::Installed { server, zxid },
+            Self::Snapshotted(zxid) => Seen::Snapshotted { server, zxid },
             Self::Synced(zxid) => Seen::Synced { server, zxid },
             Self::Truncated(to) => Seen::Truncated { server, to },
         }
@@ -204,6 +207,20 @@ impl SimDisk {
                 Ok(Found { saved: recovered.saved, notes: recovered.notes })
             }
             Self::Records(disk) => disk.recover(),
+        }
+    }
+
+    /// Reads what is there while a process goes on with it.
+    ///
+    /// # Errors
+    /// As [`recover`](Self::recover).
+    pub fn read_again(&mut self) -> Result<Found, String> {
+        match self {
+            Self::Bytes(disk) => {
+                let recovered = disk.read_again().map_err(|error| error.to_string())?;
+                Ok(Found { saved: recovered.saved, notes: recovered.notes })
+            }
+            Self::Records(disk) => disk.read_again(),
         }
     }
 

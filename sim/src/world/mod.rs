@@ -135,6 +135,7 @@ impl World {
             scatter: 0,
             initialize: true,
             preallocate: setting.preallocate,
+            bugs: ensemble.bugs,
         };
         let hosts = (0..ids.len())
             .map(|place| {

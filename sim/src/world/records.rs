@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use zoolab_core::storage::log::follows;
 use zoolab_core::storage::recover::apply;
 use zoolab_core::storage::snapshot::{self, Snapshot};
 use zoolab_core::storage::{EpochKind, Note, Rules, Saved};
 use zoolab_core::tree::Tree;
-use zoolab_core::{Epoch, Persist, Settings, Token, Txn, Zxid};
+use zoolab_core::{Bug, Epoch, Persist, Settings, Token, Txn, Zxid};
 
 use super::disk::{DiskSeen, Finish, Found};
 
@@ -24,6 +25,9 @@ enum Base {
     Installed(Zxid, Arc<Snapshot>),
 }
 
+/// A history, and how many records of the one that replaced it are in it as well.
+type Before = (Base, Vec<Arc<Txn>>, usize);
+
 /// See the [module](self).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct RecordDisk {
@@ -35,6 +39,9 @@ pub struct RecordDisk {
     log: Vec<Arc<Txn>>,
     /// How many of them are safe.
     synced: usize,
+    /// What a power loss may bring back, because what replaced it was not forced to disk; and how
+    /// many records of the log have been there since. Only bugs leave any.
+    before: Option<Box<Before>>,
     /// Invariant: an append is never in it, for it is taken at once.
     queue: VecDeque<(Token, Persist)>,
 }
@@ -50,6 +57,7 @@ impl RecordDisk {
             base: Base::Empty,
             log: Vec::new(),
             synced: 0,
+            before: None,
             queue: VecDeque::new(),
         }
     }
@@ -119,6 +127,15 @@ impl RecordDisk {
             Persist::Purge { .. }
             | Persist::SnapshotBegin { .. }
             | Persist::SnapshotMore { .. } => {}
+            Persist::SnapshotUnsynced { zxid, bytes } => {
+                let Rules { extended_types, scatter, .. } = self.rules;
+                let read = snapshot::decode(&bytes, extended_types, scatter);
+                let read = Arc::new(read.expect("this server wrote it"));
+                let base = std::mem::replace(&mut self.base, Base::Installed(zxid, read));
+                self.before = Some(Box::new((base, std::mem::take(&mut self.log), 0)));
+                self.synced = 0;
+                seen(DiskSeen::Snapshotted(zxid));
+            }
             Persist::Sync => {
                 self.synced = self.log.len();
                 seen(DiskSeen::Synced(self.last()));
@@ -127,6 +144,10 @@ impl RecordDisk {
                 let has = self.log.iter().position(|txn| txn.stamp.zxid == to);
                 let keep = if to == self.base_zxid() { Some(0) } else { has.map(|at| at + 1) };
                 let Some(keep) = keep else { return Finish::Refused };
+                if self.rules.bugs.on(Bug::TruncNotSynced) && keep < self.log.len() {
+                    let before = (self.base.clone(), self.log.clone(), keep);
+                    self.before = Some(Box::new(before));
+                }
                 self.log.truncate(keep);
                 self.synced = keep;
                 seen(DiskSeen::Truncated(to));
@@ -153,7 +174,12 @@ impl RecordDisk {
     }
 
     fn kept(&self, power: bool) -> u64 {
-        if power { (self.log.len() - self.synced) as u64 + 1 } else { 1 }
+        let before = 1 + u64::from(self.before.is_some());
+        if power { self.unsafe_ways() * before } else { 1 }
+    }
+
+    fn unsafe_ways(&self) -> u64 {
+        (self.log.len() - self.synced) as u64 + 1
     }
 
     pub(super) fn crash(&mut self, luck: u64, seen: &mut impl FnMut(DiskSeen)) {
@@ -162,7 +188,16 @@ impl RecordDisk {
 
     pub(super) fn power_loss(&mut self, luck: u64, seen: &mut impl FnMut(DiskSeen)) {
         let way = self.get_on(luck % self.ways(true), true, seen);
-        self.log.truncate(self.synced + way as usize);
+        let (kept, back) = (way % self.unsafe_ways(), way / self.unsafe_ways() == 1);
+        self.log.truncate(self.synced + kept as usize);
+        if let Some(before) = self.before.take()
+            && back
+        {
+            let (base, mut log, since) = *before;
+            log.extend(self.log.drain(since.min(self.log.len())..));
+            self.base = base;
+            self.log = log;
+        }
         // Whatever is read after that is as safe as it can be made.
         self.synced = self.log.len();
     }
@@ -186,7 +221,21 @@ impl RecordDisk {
     /// As the files are recovered: the history is forced to disk, and an epoch that it reaches
     /// into is noted if it was promised.
     pub(super) fn recover(&mut self) -> Result<Found, String> {
+        self.before = None;
+        self.read_again()
+    }
+
+    /// The same, while a process goes on with it.
+    pub(super) fn read_again(&mut self) -> Result<Found, String> {
         self.synced = self.log.len();
+        let mut last = self.base_zxid();
+        for txn in &self.log {
+            let zxid = txn.stamp.zxid;
+            if !follows(last, zxid) {
+                return Err(format!("its log has {zxid} after {last}"));
+            }
+            last = zxid;
+        }
         let mut notes = Vec::new();
         let settings =
             Settings { extended_types: self.rules.extended_types, ..Settings::default() };

@@ -1,5 +1,6 @@
 //! Whole ensembles, run from seeds.
 
+mod bugs;
 #[expect(clippy::wildcard_enum_match_arm, reason = "each test looks at a few steps of many")]
 mod families;
 mod golden;

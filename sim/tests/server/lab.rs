@@ -152,6 +152,7 @@ impl Lab {
                     | Persist::Purge { .. }
                     | Persist::SnapshotBegin { .. }
                     | Persist::SnapshotMore { .. }
+                    | Persist::SnapshotUnsynced { .. }
                     | Persist::Truncate { .. } => panic!("{persist:?} by an ensemble of one"),
                 };
                 said.disk.push(op);

@@ -4,13 +4,18 @@ use std::error::Error;
 use std::fmt;
 use std::path::Path;
 
-use zoolab_core::Zxid;
 use zoolab_core::storage::{FileName, Files, Note, Recovered, Rules, Saved, recover};
+use zoolab_core::{Bugs, Zxid};
 
 use super::directory;
 
-const RULES: Rules =
-    Rules { extended_types: true, scatter: 0, initialize: true, preallocate: 64 << 10 };
+const RULES: Rules = Rules {
+    extended_types: true,
+    scatter: 0,
+    initialize: true,
+    preallocate: 64 << 10,
+    bugs: Bugs::NONE,
+};
 
 /// What a directory holds.
 #[derive(Debug)]

@@ -1,0 +1,45 @@
+//! `zoolab bugs` and `--bug`: bugs are named, and only there where they were asked for.
+
+use zoolab_core::{Bug, Bugs};
+
+use crate::program::{complaint, run};
+
+fn says(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = run(arguments);
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn every_bug_is_listed_and_whether_they_are_built_in() {
+    let (code, list) = says(&["bugs", "list"]);
+    assert_eq!(code, Some(0));
+    for bug in Bug::ALL {
+        let line = list.lines().find(|line| line.starts_with(bug.name())).expect(&list);
+        assert!(line.contains(bug.title()), "{line}");
+    }
+    assert_eq!(list.contains("none of them is built in"), !Bugs::BUILT_IN, "{list}");
+}
+
+#[test]
+fn a_bug_is_found_or_not_built_in() {
+    for verb in [&["run", "--seed", "0"][..], &["fuzz", "--seeds", "0..9", "--jobs", "1"]] {
+        let traces = concat!(env!("CARGO_TARGET_TMPDIR"), "/bugs");
+        let to: &[&str] = if verb[0] == "fuzz" { &["--traces", traces] } else { &[] };
+        let arguments = [verb, to, &["--bug", "zookeeper-4394"]].concat();
+        if Bugs::BUILT_IN {
+            let (code, out) = says(&arguments);
+            assert_eq!(code, Some(1), "{out}");
+            assert!(out.contains("broken promise commit-matches: server "), "{out}");
+            let again = "again: zoolab run --seed 0 --bug ZOOKEEPER-4394\n";
+            assert!(out.contains(again), "{out}");
+        } else {
+            assert_eq!(
+                complaint(&arguments),
+                "ZOOKEEPER-4394 is asked for, but no bugs are built in: \
+                 cargo build --release --features bugs"
+            );
+        }
+    }
+    let unknown = complaint(&["run", "--seed", "0", "--bug", "ZOOKEEPER-1"]);
+    assert!(unknown.contains("no such bug; there are ZOOKEEPER-335, "), "{unknown}");
+}

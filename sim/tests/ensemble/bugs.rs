@@ -1,0 +1,74 @@
+//! Bugs that real servers had are found, and nothing is found without them.
+
+use zoolab_core::Bug;
+use zoolab_sim::checker::Promise;
+use zoolab_sim::drive::{End, Nobody, run};
+use zoolab_sim::setting::Setting;
+use zoolab_sim::swarm::Plan;
+
+/// Each with the first seed that finds it.
+const FOUND: [(Bug, u64); 11] = [
+    (Bug::Zk335, 3),
+    (Bug::Zk1154, 25),
+    (Bug::Zk2845, 2),
+    (Bug::Zk3023, 2),
+    (Bug::Zk3911, 2),
+    (Bug::Zk4394, 0),
+    (Bug::Zk4643, 2),
+    (Bug::Zk4685, 0),
+    (Bug::AckSurvivesTrunc, 819),
+    (Bug::TruncNotSynced, 118),
+    (Bug::TruncSnapshotNotSynced, 25),
+];
+
+fn end(seed: u64, bugs: &[Bug]) -> End {
+    let mut plan = Plan::draw(seed);
+    plan.setting.bugs = bugs.to_vec();
+    run(&plan, seed, &mut Nobody).expect("bugs are built into tests").end
+}
+
+#[test]
+fn each_bug_breaks_its_promise_and_its_seed_holds_without_it() {
+    assert_eq!(FOUND.map(|(bug, _)| bug), Bug::ALL);
+    let found = FOUND.map(|(bug, seed)| {
+        let end = end(seed, &[bug]);
+        let End::Violated(violation) = end else { panic!("{bug}, seed {seed}: {end}") };
+        assert_eq!(violation.promise, Promise::broken_by(bug), "{bug}");
+        format!("{bug}, seed {seed}: {violation}")
+    });
+    insta::assert_debug_snapshot!(found, @r#"
+    [
+        "ZOOKEEPER-335, seed 3: epoch-monotonicity: server 5 read epochs 3 and 3, 4 and 3 were safe",
+        "ZOOKEEPER-1154, seed 25: history-consistency: server 2 logged 4:1 after 3:3, the epoch began with 3:2",
+        "ZOOKEEPER-2845, seed 2: honest-vote: server 2 votes for server 2 at 1:35 of epoch 1, safe are epoch 1 and 1:36",
+        "ZOOKEEPER-3023, seed 2: commit-consistency: server 2 serves epoch 4 with 3:5, it began with 3:10",
+        "ZOOKEEPER-3911, seed 2: history-before-epoch: server 2 noted epoch 4 with 3:5 safe, 3:10 is due",
+        "ZOOKEEPER-4394, seed 0: commit-matches: server 1 left its leader: commit 1:91 where nothing was proposed",
+        "ZOOKEEPER-4643, seed 2: history-before-epoch: server 2 noted epoch 4 with 3:5 safe, 3:10 is due",
+        "ZOOKEEPER-4685, seed 0: ack-in-order: server 1 acknowledged 1:91 before what the epoch begins with",
+        "ACK-SURVIVES-TRUNC, seed 819: committed-durability: server 4 is to give up 7:83, which is committed",
+        "TRUNC-NOT-SYNCED, seed 118: boot-totality: server 2 does not start again: log.10000009a: byte 16: transaction 1:154 after 1:154",
+        "TRUNC-SNAPSHOT-NOT-SYNCED, seed 25: history-before-epoch: server 2 noted epoch 6 with 3:2 safe, 5:21 is due",
+    ]
+    "#);
+    for (bug, seed) in FOUND {
+        assert_eq!(end(seed, &[]), End::Held, "seed {seed} without {bug}");
+    }
+}
+
+#[test]
+fn bugs_are_part_of_a_setting_by_their_names() {
+    let mut setting = Setting::plain(3);
+    assert!(!serde_json::to_string(&setting).unwrap().contains("bugs"), "old traces have none");
+    setting.bugs = vec![Bug::Zk4643, Bug::TruncNotSynced];
+    let text = serde_json::to_string(&setting).unwrap();
+    assert!(text.contains(r#""bugs":["ZOOKEEPER-4643","TRUNC-NOT-SYNCED"]"#), "{text}");
+    assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), setting);
+    assert!(setting.ensemble().unwrap().bugs.iter().eq(setting.bugs));
+    let wrong = serde_json::from_str::<Setting>(r#"{"bugs":["ZOOKEEPER-1"]}"#).unwrap_err();
+    let wrong = wrong.to_string();
+    assert!(
+        wrong.starts_with("\"ZOOKEEPER-1\": no such bug; there are ZOOKEEPER-335, "),
+        "{wrong}"
+    );
+}
