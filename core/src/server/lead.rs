@@ -128,6 +128,11 @@ impl Server {
             discovery.present(learner.server, accepted, &ensemble.quorum);
         }
         if let Some(epoch) = leading.epoch() {
+            if accepted > epoch {
+                // It has promised itself to a later epoch, which did not begin, and can never
+                // join this one. Java leaves it out until somebody else leads.
+                return self.look(Why::Epoch { promised: accepted, got: epoch }, out);
+            }
             self.tell_epoch(epoch, out);
         }
         self.fix_epoch(out);

@@ -1,0 +1,70 @@
+//! Every state of small ensembles: the numbers are facts, and a change of one is news.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+use zoolab_core::Bug;
+use zoolab_sim::search::{End, Figures, Limits, Search};
+use zoolab_sim::states::{Ensemble, Preset, Root};
+use zoolab_sim::world::Bounds;
+
+fn space(bounds: Bounds, bugs: &[Bug]) -> Ensemble<8, 4> {
+    let preset = Preset::named("small").expect("there is one");
+    let mut setting = Preset { bounds, ..preset }.setting();
+    setting.bugs = bugs.to_vec();
+    let root = Root::fresh(setting).expect("three servers are an ensemble");
+    Ensemble::new(root.world, root.checkers)
+}
+
+fn all(bounds: Bounds, reduce: bool, threads: usize) -> Figures {
+    let space = space(bounds, &[]);
+    let mut search = Search::new(&space, reduce);
+    let threads = NonZeroUsize::new(threads).expect("not zero");
+    let end = search.run(&Limits::default(), threads, &mut |_| ControlFlow::Continue(()));
+    assert_eq!(end, End::Complete);
+    search.figures().clone()
+}
+
+fn small() -> Bounds {
+    Preset::named("small").expect("there is one").bounds
+}
+
+#[test]
+fn small_has_as_many_states_as_it_had_at_any_number_of_threads() {
+    let one = all(small(), true, 1);
+    assert_eq!((one.distinct, one.depth()), (23_787, 41));
+    assert_eq!(one.broken, 0);
+    let two = all(small(), true, 2);
+    assert_eq!((one.layers, one.generated, one.goals), (two.layers, two.generated, two.goals));
+}
+
+#[test]
+fn sleep_sets_hide_no_state_and_names_no_kind_of_state() {
+    let bounds = Bounds { writes: 1, crashes: 0, breaks: 1, ..small() };
+    let (with, without) = (all(bounds, true, 2), all(bounds, false, 2));
+    assert_eq!(with.layers, without.layers);
+    assert!(with.generated < without.generated);
+    let apart = Bounds { alike: false, ..bounds };
+    let (with, without) = (all(apart, true, 2), all(apart, false, 2));
+    assert_eq!(with.layers, without.layers);
+    let merged = all(bounds, true, 2).distinct;
+    assert!(merged * 5 < with.distinct && with.distinct <= merged * 6, "{merged}");
+}
+
+/// A bug is found, by a shortest way that is the same with every reduction on and off.
+#[test]
+fn a_bug_is_found_whatever_is_left_out() {
+    let bounds = Bounds { writes: 1, crashes: 0, ..small() };
+    let mut depths = Vec::new();
+    for (alike, reduce) in [(true, true), (true, false), (false, true), (false, false)] {
+        let space = space(Bounds { alike, ..bounds }, &[Bug::Zk4685]);
+        let mut search = Search::new(&space, reduce);
+        let two = NonZeroUsize::new(2).expect("not zero");
+        let end = search.run(&Limits::default(), two, &mut |_| ControlFlow::Continue(()));
+        assert_eq!(end, End::Broken, "{alike} {reduce}");
+        let path = search.path_to_broken().expect("a promise is broken");
+        assert_eq!(space.steps(&path).len(), path.len());
+        depths.push(path.len());
+    }
+    assert!(depths.iter().all(|depth| *depth == depths[0]), "{depths:?}");
+}
