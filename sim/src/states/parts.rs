@@ -284,7 +284,10 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             }
             Between::Risen(server) => after.risen(*server, &mut |_| {}),
             Between::Send(link, from, message) => {
-                after.send(*link, *from, message.clone())?;
+                let arrives = after.send(*link, *from, message.clone())?;
+                if !arrives && matches!(message, Message::Snap { .. } | Message::Trunc { .. }) {
+                    return None;
+                }
             }
             Between::TakeVote(from) => {
                 let way = after.way(*from);

@@ -107,7 +107,7 @@ impl Others for Around<'_> {
         let Some((to, pair, place)) = self.peer(link) else { return };
         let link_mut = &mut self.pairs[pair].make_mut().links[place].1;
         let Some(lane) = link_mut.way_out(from) else { return };
-        if shows(&message) {
+        if shows(&message) && (lane.is_some() || !gives_up(&message)) {
             let message = Said::of(&message);
             self.seen.extend(once_with(|| Seen::Sent { from, to, message }));
         }
@@ -197,4 +197,10 @@ pub(super) fn peer(
         }
     }
     None
+}
+
+/// Whether a message has its receiver give something up. One that cannot arrive is not shown: it
+/// speaks of what its receiver had when it was still there.
+const fn gives_up(message: &Message) -> bool {
+    matches!(message, Message::Snap { .. } | Message::Trunc { .. })
 }
