@@ -448,21 +448,18 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         }
         let done = done.as_deref();
         let far = done.is_some_and(|done| done.far);
-        let (seen, asleep) = if whole {
+        if whole {
             let seen = done.and_then(|done| done.seen);
             let asleep = self.still_asleep(place, code, price, far, seen.is_some());
             let reached = done.map_or(0, |done| done.reached);
             let panics = done.is_some_and(|done| done.panics);
             self.arrive(state, (code, price, kind), (seen, reached, panics), asleep);
-            (seen, asleep)
         } else {
             // A message was not sent after all, so something else was seen.
             let taken = space.whole(self.state, place, code).expect("it can be taken");
             let asleep = self.still_asleep(place, code, price, taken.far, taken.seen.is_some());
             self.take(&taken, asleep);
-            (taken.seen, asleep)
-        };
-        let _ = (seen, asleep);
+        }
         if self.reduce {
             self.asleep.all.insert(code);
             if far {

@@ -9,7 +9,6 @@
 use std::sync::Arc;
 
 use zoolab_core::election::Notification;
-use zoolab_core::storage::Saved;
 use zoolab_core::zab::Message;
 use zoolab_core::{
     Boot, ConnId, Ensemble, Input, LinkId, Millis, Now, Output, Server, ServerId, Settings, Timer,
@@ -401,14 +400,5 @@ impl Host {
         self.reload = false;
         self.dials.clear();
         others.died(tell);
-    }
-
-    /// What its disk would give back now, if its process died.
-    ///
-    /// # Errors
-    /// Says why it could not be believed.
-    pub fn would_recover(&self) -> Result<Saved, String> {
-        let mut disk = self.disk.clone();
-        disk.recover().map(|found| found.saved)
     }
 }
