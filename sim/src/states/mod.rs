@@ -17,6 +17,7 @@
 //! ends of its lanes. Breaks belong to both ends, elections to all who take part, and steps of
 //! the same price are not independent when there is but one left.
 
+mod assembly;
 mod codes;
 mod parts;
 mod pool;
@@ -150,44 +151,38 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
     const LEDGER: usize = K - 2;
     const BUDGET: usize = K - 1;
 
-    /// The fingerprints of a server at a place, under each way of naming.
-    fn host_prints(&self, place: usize, host: &Host) -> Box<[u128]> {
-        self.names.iter().map(|names| print(names.place(place), host, names)).collect()
+    fn put_host(&self, place: usize, host: &Arc<Host>) -> u32 {
+        let print = |naming: usize| {
+            let names = &self.names[naming];
+            print(names.place(place), &**host, names)
+        };
+        self.hosts[place].put(host, print, self.names.len())
     }
 
-    /// The fingerprints of what is between two servers, under each way of naming.
-    fn pair_prints(&self, pair: &Pair) -> Box<[u128]> {
-        let ends = pair.ends.map(|end| self.ids.iter().position(|id| *id == end));
-        let ends = ends.map(|end| end.expect("a server of this world"));
-        let print = |names: &Names| {
+    fn put_pair(&self, place: usize, pair: &Arc<Pair>) -> u32 {
+        let ends = pair.ends.map(|end| self.place(end).expect("a server of this world"));
+        let print = |naming: usize| {
+            let names = &self.names[naming];
             let [one, other] = ends.map(|end| names.place(end));
             let place = self.len() + self.pair_place(one, other);
             if one < other {
-                print(place, pair, names)
+                print(place, &**pair, names)
             } else {
                 print(place, &pair.flipped(), names)
             }
         };
-        self.names.iter().map(print).collect()
-    }
-
-    fn put_host(&self, place: usize, host: &Arc<Host>) -> u32 {
-        self.hosts[place].put(host, self.host_prints(place, host))
-    }
-
-    fn put_pair(&self, place: usize, pair: &Arc<Pair>) -> u32 {
-        self.pairs[place].put(pair, self.pair_prints(pair))
+        self.pairs[place].put(pair, print, self.names.len())
     }
 
     fn put_ledger(&self, ledger: &Arc<Checkers>) -> u32 {
-        let prints = self.names.iter().map(|names| print(Self::LEDGER, &**ledger, names));
-        self.ledgers.put(ledger, prints.collect())
+        let print = |naming: usize| print(Self::LEDGER, &**ledger, &self.names[naming]);
+        self.ledgers.put(ledger, print, self.names.len())
     }
 
     /// What was seen, if anything was.
     fn put_seen(&self, seen: Vec<Seen>) -> Option<u32> {
         let seen = Arc::new(seen);
-        let put = || self.seen.put(&seen, Box::new([print(K, &*seen, &self.names[0])]));
+        let put = || self.seen.put(&seen, |_| print(K, &*seen, &self.names[0]), 1);
         (!seen.is_empty()).then(put)
     }
 

@@ -21,6 +21,7 @@ use crate::seen::{Said, Seen};
 use crate::step::{Instant, Step};
 use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
+use crate::world::link::Link;
 use crate::world::pair::Pair;
 
 /// Why a server does something: what it does, and who sent what it takes.
@@ -57,6 +58,8 @@ pub(super) struct Own {
     pub(super) awake: bool,
     /// Name, price, cause, kind.
     pub(super) steps: Vec<(u16, Option<Price>, u32, u8)>,
+    /// Its disk is done with what it is at, if that is a promise to an epoch.
+    pub(super) promise: Option<u32>,
     /// The place of the leader it may lose patience with, the name of that, and its cause.
     pub(super) waits: Option<(usize, u16, u32)>,
 }
@@ -66,6 +69,8 @@ pub(super) struct Own {
 pub(super) struct Outlook {
     /// Name, what happens between the two, cause, kind.
     pub(super) arrivals: Vec<(u16, u32, u32, u8)>,
+    /// What happens between the two, and cause, of the next message if that is one of discovery.
+    pub(super) discovery: Option<(u32, u32)>,
     pub(super) patience: Option<Option<Price>>,
     /// Name, what happens between the two; only for the lower one.
     pub(super) breaks: Vec<(u16, u32)>,
@@ -84,16 +89,14 @@ pub(super) struct Done {
 }
 
 impl<const K: usize, const W: usize> Ensemble<K, W> {
-    fn cause(&self, act: Act, from: Option<ServerId>) -> u32 {
+    pub(super) fn cause(&self, act: Act, from: Option<ServerId>) -> u32 {
         let cause = Arc::new(Cause { act, from });
-        let prints = Box::new([print(K + 1, &*cause, &self.names[0])]);
-        self.causes.put(&cause, prints)
+        self.causes.put(&cause, |_| print(K + 1, &*cause, &self.names[0]), 1)
     }
 
     fn between(&self, what: Between) -> u32 {
         let what = Arc::new(what);
-        let prints = Box::new([print(K + 2, &*what, &self.names[0])]);
-        self.betweens.put(&what, prints)
+        self.betweens.put(&what, |_| print(K + 2, &*what, &self.names[0]), 1)
     }
 
     /// The place of a pair, by the places of its two.
@@ -102,7 +105,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         a * (2 * self.len() - a - 1) / 2 + b - a - 1
     }
 
-    fn place(&self, server: ServerId) -> Option<usize> {
+    pub(super) fn place(&self, server: ServerId) -> Option<usize> {
         self.ids.iter().position(|id| *id == server)
     }
 
@@ -141,7 +144,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             let code = self.codes.name(&self.root, place, &Step::Timeout { server: id, timer });
             (leader, code, self.cause(Act::Timeout(timer), None))
         });
-        Own { awake: host.is_awake(), steps: named.collect(), waits }
+        let steps = named.collect();
+        let promise = host.promise().map(|token| self.cause(Act::Disk(token), None));
+        Own { awake: host.is_awake(), steps, promise, waits }
     }
 
     /// What may come out of a pair for one of the two.
@@ -175,6 +180,11 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             (code, self.between(what), self.cause(Act::Input(input), Some(from)), kind)
         });
         let arrivals = arrivals.collect();
+        let discovery = pair.discovering(id).map(|link| {
+            let message = Pair::clone(&pair).receive(link, id);
+            let cause = self.cause(Act::Input(Input::Message { link, message }), Some(from));
+            (self.between(Between::Receive(link, id)), cause)
+        });
         if pair.ends[0] == id {
             pair.breaks(&mut steps);
         }
@@ -183,7 +193,8 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             let code = self.codes.name(&world, place, step);
             Some((code, self.between(Between::Break(*link))))
         });
-        Outlook { arrivals, patience: pair.patience(id), breaks: breaks.collect() }
+        let breaks = breaks.collect();
+        Outlook { arrivals, discovery, patience: pair.patience(id), breaks }
     }
 
     /// What comes of an act of a server.
@@ -265,6 +276,26 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let ends = [(link.0 / 100 % 100) as u8, (link.0 % 100) as u8].map(ServerId);
         let other = if ends[0] == self.ids[place] { ends[1] } else { ends[0] };
         self.place(other).expect("a connection is named by a search")
+    }
+
+    /// What is between two servers once one of them has reached the other, and by which
+    /// connection; none if it cannot be reached.
+    pub(super) fn opens(&self, place: usize, pair: u32, from: ServerId) -> Option<(u32, LinkId)> {
+        let mut after = (*self.pairs[place].get(pair)).clone();
+        if after.cut != [false; 2] {
+            return None;
+        }
+        let to = after.ends[1 - after.way(from)];
+        let link = after.fresh_name(from, to, self.root.names_from());
+        after.links.push((link, Link::new(from, to)));
+        Some((self.put_pair(place, &Arc::new(after)), link))
+    }
+
+    /// First one thing was seen and then another.
+    pub(super) fn both_seen(&self, before: u32, then: u32) -> u32 {
+        let (before, then) = (self.seen.get(before), self.seen.get(then));
+        let all = before.iter().chain(&*then).cloned().collect();
+        self.put_seen(all).expect("something was seen")
     }
 
     /// What something makes of what is between two servers; none if a message that was taken for

@@ -25,16 +25,27 @@ impl<T> Default for Pool<T> {
     }
 }
 
+impl<T> Inner<T> {
+    fn number(&self, own: u128) -> Option<u32> {
+        let Self { table, items } = self;
+        table.find(own as u64, |id| items[*id as usize].1[0] == own).copied()
+    }
+}
+
 impl<T> Pool<T> {
-    /// The number of something with these fingerprints, the first of which says what it is.
-    pub(super) fn put(&self, value: &Arc<T>, prints: Box<[u128]>) -> u32 {
-        let mut inner = self.inner.write().expect(UNPOISONED);
-        let Inner { table, items } = &mut *inner;
-        let own = prints[0];
-        let found = table.find(own as u64, |id| items[*id as usize].1[0] == own);
-        if let Some(id) = found {
-            return *id;
+    /// The number of something with these fingerprints, the first of which says what it is. The
+    /// others are worked out only if it is new.
+    pub(super) fn put(&self, value: &Arc<T>, print: impl Fn(usize) -> u128, prints: usize) -> u32 {
+        let own = print(0);
+        if let Some(id) = self.inner.read().expect(UNPOISONED).number(own) {
+            return id;
         }
+        let prints: Box<[u128]> = [own].into_iter().chain((1..prints).map(print)).collect();
+        let mut inner = self.inner.write().expect(UNPOISONED);
+        if let Some(id) = inner.number(own) {
+            return id;
+        }
+        let Inner { table, items } = &mut *inner;
         let id = u32::try_from(items.len()).expect("fewer than four billion");
         items.push((Arc::clone(value), prints));
         table.insert_unique(own as u64, id, |id| items[*id as usize].1[0] as u64);

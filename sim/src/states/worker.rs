@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use zoolab_core::{Server, ServerId, Zxid};
+use zoolab_core::{LinkId, Server, ServerId, Zxid};
 
+use super::assembly::Assembly;
 use super::parts::{Done, Outlook, Own};
-use super::taken::{COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
+use super::taken::{self, COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
 use super::{Asleep, Ensemble, pack, unpack};
 use crate::search::{Arrival, Awake, Verdict};
+use crate::step::Step;
+use crate::world::act::Act;
+use crate::world::meeting::{Standing, meetings};
 use crate::world::{Budget, Price};
 
 /// More than this is forgotten, and worked out again when needed.
@@ -32,8 +36,8 @@ struct Facts {
     settled: bool,
     following: Option<ServerId>,
     last: Zxid,
-    /// Whether it may take part in a step with others.
-    joins: bool,
+    /// Whether it has a part in a step of several servers.
+    calls: bool,
 }
 
 /// Which steps were taken, and where they led.
@@ -57,7 +61,12 @@ pub struct Worker<const K: usize> {
     out_of: Vec<Vec<Option<Arc<Outlook>>>>,
     done: Vec<HashMap<(u32, u32), Arc<Done>>>,
     after: Vec<HashMap<(u32, u32), Option<u32>>>,
-    together: HashMap<[u32; K], Arc<Vec<Taken>>>,
+    standing: Vec<Vec<Option<Arc<Standing>>>>,
+    causes: HashMap<Act, u32>,
+    opened: HashMap<(u8, u32, ServerId), Option<(u32, LinkId)>>,
+    both_seen: HashMap<(u32, u32), u32>,
+    /// By the servers there are.
+    together: HashMap<[u32; K], Arc<Vec<Step>>>,
     judged: HashMap<(u32, u32), u32>,
     pairs: [[u64; 6]; KINDS.len()],
     reached: [u64; 32],
@@ -73,6 +82,10 @@ impl<const K: usize> Worker<K> {
             out_of: vec![Vec::new(); 2 * K],
             done: vec![HashMap::new(); K],
             after: vec![HashMap::new(); K],
+            standing: vec![Vec::new(); K],
+            causes: HashMap::new(),
+            opened: HashMap::new(),
+            both_seen: HashMap::new(),
             together: HashMap::new(),
             judged: HashMap::new(),
             pairs: [[0; 6]; KINDS.len()],
@@ -156,7 +169,7 @@ impl<const K: usize> Worker<K> {
             settled: server.is_some_and(|server| server.outstanding() == 0),
             following: server.and_then(Server::following),
             last: server.map_or(Zxid::NONE, Server::zxid_last),
-            joins: is(Server::is_looking) || !host.dials.is_empty(),
+            calls: host.standing().calls(),
         };
         if all.len() <= id as usize {
             all.resize(id as usize + 1, None);
@@ -189,21 +202,17 @@ impl<const K: usize> Worker<K> {
     }
 
     /// What a server may do by itself.
-    fn own<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, host: u32) -> Arc<Own> {
-        let all = &mut self.own[place];
-        if let Some(Some(own)) = all.get(host as usize) {
-            return Arc::clone(own);
-        }
-        let own = Arc::new(space.own_steps(place, host));
-        if all.len() <= host as usize {
-            all.resize(host as usize + 1, None);
-        }
-        all[host as usize] = Some(Arc::clone(&own));
-        own
+    pub(super) fn own<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        host: u32,
+    ) -> Arc<Own> {
+        Arc::clone(known(&mut self.own[place], host, || space.own_steps(place, host)))
     }
 
     /// What may come out of a pair, for one of the two.
-    fn out_of<const W: usize>(
+    pub(super) fn out_of<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         place: usize,
@@ -212,19 +221,11 @@ impl<const K: usize> Worker<K> {
     ) -> Arc<Outlook> {
         let upper = usize::from(space.root.pair_at(pair_place).ends[1] == space.ids[place]);
         let all = &mut self.out_of[2 * pair_place + upper];
-        if let Some(Some(out)) = all.get(pair as usize) {
-            return Arc::clone(out);
-        }
-        let out = Arc::new(space.arrivals(place, pair_place, pair));
-        if all.len() <= pair as usize {
-            all.resize(pair as usize + 1, None);
-        }
-        all[pair as usize] = Some(Arc::clone(&out));
-        out
+        Arc::clone(known(all, pair, || space.arrivals(place, pair_place, pair)))
     }
 
     /// What comes of an act.
-    fn done<const W: usize>(
+    pub(super) fn done<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         place: usize,
@@ -240,7 +241,7 @@ impl<const K: usize> Worker<K> {
     }
 
     /// What something makes of what is between two servers.
-    fn after<const W: usize>(
+    pub(super) fn after<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         place: usize,
@@ -255,35 +256,79 @@ impl<const K: usize> Worker<K> {
         after
     }
 
-    /// What several servers may do together, and what comes of it.
+    /// What a server brings to a step of several.
+    pub(super) fn standing<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        host: u32,
+    ) -> Arc<Standing> {
+        let make = || space.hosts[place].get(host).standing();
+        Arc::clone(known(&mut self.standing[place], host, make))
+    }
+
+    /// The number of a cause.
+    pub(super) fn cause<const W: usize>(&mut self, space: &Ensemble<K, W>, act: Act) -> u32 {
+        if let Some(cause) = self.causes.get(&act) {
+            return *cause;
+        }
+        let cause = space.cause(act.clone(), None);
+        self.causes.insert(act, cause);
+        cause
+    }
+
+    /// What is between two servers after one has reached the other, and by which connection.
+    pub(super) fn opened<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        pair: u32,
+        from: ServerId,
+    ) -> Option<(u32, LinkId)> {
+        let open = || space.opens(place, pair, from);
+        *self.opened.entry((place as u8, pair, from)).or_insert_with(open)
+    }
+
+    /// First one thing was seen and then another.
+    pub(super) fn both_seen<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        before: u32,
+        then: u32,
+    ) -> u32 {
+        let both = || space.both_seen(before, then);
+        *self.both_seen.entry((before, then)).or_insert_with(both)
+    }
+
+    /// What several servers may do together.
     fn joint<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         state: &[u32; K],
-    ) -> Option<Arc<Vec<Taken>>> {
+    ) -> Option<Arc<Vec<Step>>> {
         let mut any = false;
         for (place, id) in state.iter().enumerate().take(space.len()) {
-            any |= self.facts(space, place, *id).joins;
+            any |= self.facts(space, place, *id).calls;
         }
         if !any {
             return None;
         }
         let mut key = *state;
-        key[K - 2..].fill(0);
-        if let Some(taken) = self.together.get(&key) {
-            return Some(Arc::clone(taken));
+        key[space.len()..].fill(0);
+        if let Some(steps) = self.together.get(&key) {
+            return Some(Arc::clone(steps));
         }
-        let mut world = space.world(state);
-        world.put_budget(plenty());
+        let all: Vec<_> =
+            (0..space.len()).map(|place| self.standing(space, place, state[place])).collect();
+        let of = |server| &*all[space.place(server).expect("a server of this world")];
         let mut steps = Vec::new();
-        world.choices_together(&mut steps);
-        let named: Vec<_> = (space.codes.len()..).zip(steps).collect();
-        let taken = Arc::new(space.take(&world, &named));
+        meetings(&space.ids, &of, (&space.root.ensemble().quorum, space.bounds), &mut steps);
+        let steps = Arc::new(steps);
         if self.together.len() >= TOGETHER_MOST {
             self.together.clear();
         }
-        self.together.insert(key, Arc::clone(&taken));
-        Some(taken)
+        self.together.insert(key, Arc::clone(&steps));
+        Some(steps)
     }
 
     /// What the promises are judged by after this was seen; [`BROKEN`] if one is broken.
@@ -318,9 +363,13 @@ impl<const K: usize> Worker<K> {
     }
 }
 
-/// More than any search has.
-const fn plenty() -> Budget {
-    Budget { crashes: 63, power_losses: 63, breaks: 63, timeouts: 63, writes: 63 }
+/// What is kept under a number, made if it is not known yet.
+fn known<T>(all: &mut Vec<Option<Arc<T>>>, id: u32, make: impl FnOnce() -> T) -> &Arc<T> {
+    let id = id as usize;
+    if all.len() <= id {
+        all.resize(id + 1, None);
+    }
+    all[id].get_or_insert_with(|| Arc::new(make()))
 }
 
 /// The first of the least.
@@ -470,10 +519,20 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
 
     /// Takes the steps of several servers at once. Nothing is independent of them.
     pub(super) fn together(&mut self) {
-        let Some(joint) = self.worker.joint(self.space, self.state) else { return };
-        for taken in joint.iter() {
+        let space = self.space;
+        let Some(joint) = self.worker.joint(space, self.state) else { return };
+        for (code, step) in (space.codes.len()..).zip(joint.iter()) {
             self.enabled += 1;
-            self.take(taken, Asleep::default());
+            let after = Assembly::after(space, self.worker, self.state, step);
+            if after.broken_off {
+                let world = space.world(self.state);
+                let taken = space.take(&world, &[(code, step.clone())]).pop();
+                self.take(&taken.expect("one step was taken"), Asleep::default());
+            } else {
+                let Assembly { state, seen, reached, panics, .. } = after;
+                let step = (code, None, taken::kind(step));
+                self.arrive(state, step, (seen, reached, panics), Asleep::default());
+            }
         }
     }
 

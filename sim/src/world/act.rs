@@ -28,6 +28,8 @@ use crate::step::{Instant, Keep};
 pub enum Act {
     /// Its process dies; luck decides how far its disk had got.
     Crash(u64),
+    /// It has reached another, by a new connection; or it has not.
+    Dialled(ServerId, Option<LinkId>),
     /// Its disk has done what is next.
     Disk(Token),
     /// Its disk fails at what is next; luck decides what is left.
@@ -162,6 +164,13 @@ impl Host {
                 self.disk.crash(luck, &mut show(server, others));
                 self.die(true, others);
                 others.seen(|| Seen::Crashed { server, power: false });
+            }
+            Act::Dialled(peer, link) => {
+                self.dials.remove(&peer);
+                let input = link.map_or(Input::Unlinked { link: None, peer }, |link| {
+                    Input::Linked { link, peer, dialled: true }
+                });
+                self.input(ground, || input, outputs, others);
             }
             Act::Disk(token) => self.disk_done(ground, token, outputs, others),
             Act::DiskFails(token, luck) => {

@@ -17,6 +17,7 @@ mod held;
 pub mod host;
 mod life;
 pub mod link;
+pub mod meeting;
 mod members;
 mod outputs;
 pub mod pair;
@@ -327,7 +328,9 @@ impl World {
         match step {
             Step::Deliver { link, from, to, .. } => self.deliver(*link, *from, *to, outcome),
             Step::Closed { link, at } => self.closed(*link, *at, outcome),
-            Step::Dialled { from, to } => self.dialled(*from, *to, outcome),
+            Step::Dialled { from, to } => {
+                meeting::dialled(&mut self.meeting(outcome), *from, *to);
+            }
             Step::Vote { from, to } => self.vote(*from, *to, false, outcome),
             Step::RepeatVote { from, to } => self.vote(*from, *to, true, outcome),
             Step::LoseVote { from, to } => {
@@ -417,8 +420,14 @@ impl World {
                 self.wake_server(*server, outcome);
             }
             Step::Free(bounds) => self.free(*bounds, outcome),
-            Step::Elect { leader, followers } => self.elect(*leader, followers, outcome),
-            Step::Join { leader, server } => self.join(*leader, *server, outcome),
+            Step::Elect { leader, followers } => {
+                let ballot = self.host(*leader).server.as_ref().and_then(Server::ballot);
+                let ballot = ballot.expect("it may lead");
+                meeting::elect(&mut self.meeting(outcome), ballot, followers);
+            }
+            Step::Join { leader, server } => {
+                meeting::join(&mut self.meeting(outcome), *leader, *server);
+            }
             Step::Write { server, value } => self.write(*server, *value, outcome),
         }
     }
@@ -447,19 +456,6 @@ impl World {
             let from = if to == one { other } else { one };
             outcome.fresh.push(Pending::Message { link, from, to });
         }
-    }
-
-    fn dialled(&mut self, from: ServerId, to: ServerId, outcome: &mut Outcome) {
-        self.host_mut(from).dials.remove(&to);
-        let there = self.place(to).is_some_and(|place| self.hosts[place].server.is_some());
-        if !there || self.is_cut(from, to) || self.is_cut(to, from) {
-            self.input(from, outcome, || Input::Unlinked { link: None, peer: to });
-            return;
-        }
-        let link = self.fresh_link(from, to);
-        self.pair_mut(from, to).links.push((link, Link::new(from, to)));
-        self.input(to, outcome, || Input::Linked { link, peer: from, dialled: false });
-        self.input(from, outcome, || Input::Linked { link, peer: to, dialled: true });
     }
 
     fn vote(&mut self, from: ServerId, to: ServerId, again: bool, outcome: &mut Outcome) {

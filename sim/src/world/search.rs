@@ -1,24 +1,26 @@
 //! A world in which time stands still: anything pending may happen next, and any timer may run
 //! out. What can go wrong is bounded, and what nobody can observe is made equal.
 //!
-//! Elections may be coarse: one step picks a quorum and any of its members that has the most,
-//! and takes them through discovery, by the same inputs that would get them there one by one.
+//! Elections may be coarse: [one step](super::meeting) picks a quorum and any of its members that
+//! has the most, and takes them through discovery.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use zoolab_core::election::Decision;
 use zoolab_core::storage::EpochKind;
-use zoolab_core::zab::MessageKind;
-use zoolab_core::{Epoch, Input, LinkId, Persist, Request, Server, ServerId, Timer};
+use zoolab_core::{Input, LinkId, Persist, Request, Server, ServerId, Timer, Token};
 
 use super::act::Act;
 use super::host::Host;
 use super::link::Link;
+use super::meeting::{Floor, Standing, may_elect, may_join, meetings};
 use super::pair::Pair;
 use super::possible::Cannot;
 use super::{Outcome, World};
 use crate::step::{Keep, Step};
+
+/// Names of connections are as far apart, and who they are between is told by what is left.
+const LINKS_PER_NAME: u64 = 10_000;
 
 /// What a search is bounded by. Part of a world's setting; part of every trace.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -147,6 +149,13 @@ impl Host {
         }
     }
 
+    /// What its disk is at, if that is a promise to an epoch.
+    #[must_use]
+    pub fn promise(&self) -> Option<Token> {
+        let (token, next) = self.disk.queue().next()?;
+        matches!(next, Persist::Epoch { kind: EpochKind::Accepted, .. }).then_some(token)
+    }
+
     /// The leader whose silence it may lose patience with.
     #[must_use]
     pub fn waits_on(&self) -> Option<ServerId> {
@@ -232,17 +241,32 @@ impl Pair {
     }
 }
 
-impl World {
-    /// A name for a new connection. In a search the names of those that are gone are used again,
-    /// so that worlds do not differ by how many there were.
-    pub(super) fn fresh_link(&mut self, from: ServerId, to: ServerId) -> LinkId {
-        if self.setting.search.is_none() {
-            self.link_next += 1;
-            return LinkId(self.link_next);
-        }
-        let name = |count: u64| LinkId(count * 10_000 + u64::from(from.0) * 100 + u64::from(to.0));
-        let mut names = (0..).map(name);
+impl Pair {
+    /// A name for a new connection in a search: who dialled whom, the how manieth. The names of
+    /// those that are gone are used again, so that worlds do not differ by how many there were.
+    #[must_use]
+    pub fn fresh_name(&self, from: ServerId, to: ServerId, names_from: u64) -> LinkId {
+        let ends = u64::from(from.0) * 100 + u64::from(to.0);
+        let mut names = (names_from..).map(|count| LinkId(count * LINKS_PER_NAME + ends));
         names.find(|id| self.link(*id).is_none()).expect("there is always another")
+    }
+}
+
+impl World {
+    /// A name for a new connection.
+    pub(super) fn fresh_link(&mut self, from: ServerId, to: ServerId) -> LinkId {
+        if self.setting.search.is_some() {
+            return self.pair(from, to).fresh_name(from, to, self.names_from());
+        }
+        self.link_next += 1;
+        LinkId(self.link_next)
+    }
+
+    /// From which number on a search names connections: all that were made before it began, while
+    /// time went on, have names below.
+    #[must_use]
+    pub const fn names_from(&self) -> u64 {
+        self.link_next.div_ceil(LINKS_PER_NAME)
     }
 
     /// From now on time stands still.
@@ -344,42 +368,16 @@ impl World {
     }
 
     /// Everything that a search may do next with several servers at once: connecting, and
-    /// elections, where they are coarse.
+    /// elections, where they are coarse; always in the same order.
     pub fn choices_together(&self, steps: &mut Vec<Step>) {
-        for (from, host) in self.ids.iter().zip(&self.hosts) {
-            let dials =
-                host.dials.iter().map(|to| super::Pending::Dialled { from: *from, to: *to });
-            steps.extend(dials.filter_map(|dial| self.step_of(dial)));
-        }
-        let looking: Vec<ServerId> =
-            self.ids.iter().copied().filter(|id| self.is_looking(*id)).collect();
-        if looking.is_empty() || !self.setting.search.is_some_and(|bounds| bounds.coarse) {
-            return;
-        }
-        for members in 1_u64..1 << looking.len() {
-            let chosen = (0..looking.len()).filter(|place| members >> place & 1 == 1);
-            let chosen: Vec<ServerId> = chosen.map(|place| looking[place]).collect();
-            for leader in &chosen {
-                let followers = chosen.iter().copied().filter(|id| id != leader).collect();
-                let step = Step::Elect { leader: *leader, followers };
-                if self.can_in_search(&step).is_ok() {
-                    steps.push(step);
-                }
-            }
-        }
-        for leader in self.ids.iter() {
-            for server in &looking {
-                let step = Step::Join { leader: *leader, server: *server };
-                if self.can_in_search(&step).is_ok() {
-                    steps.push(step);
-                }
-            }
-        }
+        let bounds = self.setting.search.unwrap_or_default();
+        let all = self.standing();
+        let of = |server| &all[self.place(server).expect("a server of this world")];
+        meetings(&self.ids, &of, (&self.ensemble.quorum, bounds), steps);
     }
 
-    fn is_looking(&self, server: ServerId) -> bool {
-        let host = self.host(server);
-        host.is_awake() && host.server.as_ref().is_some_and(Server::is_looking)
+    fn standing(&self) -> Vec<Standing> {
+        self.hosts.iter().map(|host| host.standing()).collect()
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "only four kinds of steps come here")]
@@ -389,41 +387,20 @@ impl World {
             let coarse = self.setting.search.is_some_and(|bounds| bounds.coarse);
             says(coarse, "elections are not one step here")
         };
-        let looking = |server: ServerId| {
-            self.known(server)?;
-            let is = self.is_looking(server);
-            is.then_some(()).ok_or_else(|| Cannot(format!("server {server} does not look")))
-        };
+        let all = self.standing();
+        let of = |server| &all[self.place(server).expect("a server of this world")];
         match step {
             Step::Free(_) => says(self.setting.search.is_none(), "time stands still already"),
             Step::Elect { leader, followers } => {
                 coarse()?;
-                looking(*leader)?;
-                followers.iter().try_for_each(|server| looking(*server))?;
-                let ballot =
-                    |server: &ServerId| self.host(*server).server.as_ref().and_then(Server::ballot);
-                let most = |ballot: zoolab_core::election::Ballot| (ballot.epoch, ballot.zxid);
-                let best = followers.iter().chain([leader]).filter_map(ballot).map(most).max();
-                let own = ballot(leader).map(most);
-                says(own.is_some() && own == best, "somebody there has more, or none may lead")?;
-                let quorum = &self.ensemble.quorum;
-                let enough = quorum.is_enough_if(|id| id == *leader || followers.contains(&id));
-                says(enough && quorum.weight(*leader) > 0, "these are no quorum")?;
-                let apart = followers.windows(2).all(|two| two[0] < two[1]);
-                says(apart && !followers.contains(leader), "each is to be named once, in order")?;
-                let all = followers.iter().chain([leader]);
-                let accepted = all.map(|id| self.accepted(*id)).max().unwrap_or_default();
+                followers.iter().chain([leader]).try_for_each(|server| self.known(*server))?;
                 let bounds = self.setting.search.unwrap_or_default();
-                says(accepted.0 < u32::from(bounds.epochs), "there are no more epochs")
+                may_elect(*leader, followers, &of, &self.ensemble.quorum, bounds)
             }
             Step::Join { leader, server } => {
                 coarse()?;
-                looking(*server)?;
-                self.known(*leader)?;
-                let host = self.host(*leader);
-                let process = host.server.as_ref().filter(|_| host.is_awake());
-                let epoch = process.and_then(Server::leads_epoch);
-                says(epoch.is_some_and(|epoch| epoch >= self.accepted(*server)), "nobody to join")
+                [leader, server].into_iter().try_for_each(|server| self.known(*server))?;
+                may_join(*leader, *server, &of)
             }
             Step::Write { server, .. } => {
                 self.known(*server)?;
@@ -435,83 +412,55 @@ impl World {
         }
     }
 
-    fn accepted(&self, server: ServerId) -> Epoch {
-        let process = self.host(server).server.as_ref();
-        process.map_or(Epoch(0), |process| process.epochs().0)
-    }
-
-    /// A quorum finds a leader, and discovery is done; what follows is not.
-    pub(super) fn elect(
-        &mut self,
-        leader: ServerId,
-        followers: &[ServerId],
-        outcome: &mut Outcome,
-    ) {
-        let ballot = self.host(leader).server.as_ref().and_then(Server::ballot);
-        let ballot = ballot.expect("it may lead");
-        let decision = Decision { ballot, round: 1 };
-        for server in [leader].into_iter().chain(followers.iter().copied()) {
-            self.input(server, outcome, || Input::Elected(decision));
-        }
-        self.meet(leader, followers, outcome);
-    }
-
-    /// One more finds the leader.
-    pub(super) fn join(&mut self, leader: ServerId, server: ServerId, outcome: &mut Outcome) {
-        let zxid = zoolab_core::Zxid::ZERO;
-        let ballot = zoolab_core::election::Ballot { epoch: Epoch(0), zxid, leader };
-        self.input(server, outcome, || Input::Elected(Decision { ballot, round: 1 }));
-        self.meet(leader, &[server], outcome);
-    }
-
-    /// Learners connect, present themselves, are told the epoch and promise themselves to it.
-    fn meet(&mut self, leader: ServerId, learners: &[ServerId], outcome: &mut Outcome) {
-        for learner in learners {
-            self.dialled(*learner, leader, outcome);
-        }
-        let mut busy = true;
-        while std::mem::take(&mut busy) {
-            for learner in learners {
-                for (from, to) in [(*learner, leader), (leader, *learner)] {
-                    while let Some(link) = self.discovering(from, to) {
-                        self.deliver(link, from, to, outcome);
-                        busy = true;
-                    }
-                }
-            }
-            for server in [leader].iter().chain(learners) {
-                let next = self.host(*server).disk.queue().next();
-                if let Some((token, Persist::Epoch { kind: EpochKind::Accepted, .. })) = next {
-                    self.act(*server, Act::Disk(token), outcome);
-                    busy = true;
-                }
-            }
-        }
-    }
-
-    /// The connection on which a message of discovery is next.
-    fn discovering(&self, from: ServerId, to: ServerId) -> Option<LinkId> {
-        let pair = self.pair(from, to);
-        let next = pair.links.iter().find(|(_, link)| {
-            let first = link.inbound(to).messages.front().map(|message| message.kind());
-            link.open[link.side(to)]
-                && matches!(
-                    first,
-                    Some(
-                        MessageKind::AckEpoch
-                            | MessageKind::FollowerInfo
-                            | MessageKind::LeaderInfo
-                            | MessageKind::ObserverInfo
-                    )
-                )
-        });
-        next.map(|(link, _)| *link)
-    }
-
     /// A write that nobody waits for.
     pub(super) fn write(&mut self, server: ServerId, value: u32, outcome: &mut Outcome) {
         let data = Some(Arc::from(value.to_be_bytes()));
         let request = Request::SetData { path: "/".into(), data, version: -1 };
         self.input(server, outcome, || Input::Own(request));
+    }
+}
+
+/// A world in which servers meet.
+pub(super) struct Meeting<'a> {
+    world: &'a mut World,
+    outcome: &'a mut Outcome,
+}
+
+impl World {
+    pub(super) const fn meeting<'a>(&'a mut self, outcome: &'a mut Outcome) -> Meeting<'a> {
+        Meeting { world: self, outcome }
+    }
+}
+
+impl Floor for Meeting<'_> {
+    fn act(&mut self, server: ServerId, act: Act) {
+        self.world.act(server, act, self.outcome);
+    }
+
+    fn open(&mut self, from: ServerId, to: ServerId) -> Option<LinkId> {
+        let world = &mut *self.world;
+        let there = world.place(to).is_some_and(|place| world.hosts[place].server.is_some());
+        if !there || world.is_cut(from, to) || world.is_cut(to, from) {
+            return None;
+        }
+        let link = world.fresh_link(from, to);
+        world.pair_mut(from, to).links.push((link, Link::new(from, to)));
+        Some(link)
+    }
+
+    fn discover(&mut self, from: ServerId, to: ServerId) -> bool {
+        let link = self.world.pair(from, to).discovering(to);
+        if let Some(link) = link {
+            self.world.deliver(link, from, to, self.outcome);
+        }
+        link.is_some()
+    }
+
+    fn promise(&mut self, server: ServerId) -> bool {
+        let promise = self.world.host(server).promise();
+        if let Some(token) = promise {
+            self.act(server, Act::Disk(token));
+        }
+        promise.is_some()
     }
 }
