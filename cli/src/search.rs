@@ -116,9 +116,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     match root.world.servers().len() {
         1 => search(Ensemble::<3, 2>::new, root, &plan, args),
         2 => search(Ensemble::<5, 2>::new, root, &plan, args),
-        3 => search(Ensemble::<8, 4>::new, root, &plan, args),
-        4 => search(Ensemble::<12, 5>::new, root, &plan, args),
-        5 => search(Ensemble::<17, 7>::new, root, &plan, args),
+        3 => search(Ensemble::<8, 5>::new, root, &plan, args),
+        4 => search(Ensemble::<12, 7>::new, root, &plan, args),
+        5 => search(Ensemble::<17, 9>::new, root, &plan, args),
         many => Err(format!("{many} servers are too many to search, expected up to 5")),
     }
 }

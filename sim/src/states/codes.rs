@@ -1,6 +1,8 @@
 //! Short names for what one server may do next: the same in every state, so that steps can be
 //! remembered from one state to the next.
 
+use std::collections::BTreeMap;
+
 use zoolab_core::{LinkId, ServerId};
 
 use super::Names;
@@ -16,13 +18,25 @@ const WRITE: u16 = 11;
 const CRASH: u16 = 12;
 const POWER: u16 = 20;
 const PEERS: u16 = 36;
-/// Four connections with each peer: who dialled, the first or the second.
-const LINKS: u16 = 4;
+/// Connections with each peer: the how manieth at once, who dialled; and those that were there
+/// when the search began.
+const LINKS: u16 = NAMED + FOREIGN as u16;
+const NAMED: u16 = 2 * AT_ONCE;
+/// How many connections a server can have to another at once: all but one of them are over, and
+/// the other has not noticed yet.
+const AT_ONCE: u16 = 3;
+
+/// How many connections of two servers a search can begin with that it has not named itself.
+pub(super) const FOREIGN: usize = 2;
 
 /// Which steps there are, and which of them touch the same things.
 #[derive(Clone, Debug)]
 pub(super) struct Codes<const W: usize> {
     ids: Vec<ServerId>,
+    /// From where on a search has named connections.
+    names_from: u64,
+    /// Those that were there before: whom each is between, and which of theirs it is.
+    foreign: BTreeMap<LinkId, ([ServerId; 2], u16)>,
     per_server: u16,
     /// By server: its own steps, and those of others that touch what is its own.
     of: Vec<Bits<W>>,
@@ -33,17 +47,28 @@ pub(super) struct Codes<const W: usize> {
 }
 
 impl<const W: usize> Codes<W> {
-    /// For these servers.
+    /// For the servers of this world, and the connections it begins with.
     ///
     /// # Panics
-    /// If they are too many.
+    /// If either are too many.
     #[must_use]
-    pub(super) fn new(ids: &[ServerId], names: &[Names]) -> Self {
+    pub(super) fn new(root: &World, names: &[Names]) -> Self {
+        let (ids, names_from) = (root.servers(), root.names_from());
         let count = ids.len();
+        let mut foreign = BTreeMap::new();
+        for place in 0..root.pairs_len() {
+            let old = root.pair_at(place).links.iter().filter(|_| names_from > 0);
+            for (at, (id, link)) in (0..).zip(old) {
+                assert!(usize::from(at) < FOREIGN, "too many connections to begin with");
+                foreign.insert(*id, (link.ends, at));
+            }
+        }
         let per_server = PEERS + (1 + 2 * LINKS) * count as u16;
         assert!(usize::from(per_server) * count <= 64 * W, "too many servers for {W} words");
         let mut codes = Self {
             ids: ids.to_vec(),
+            names_from,
+            foreign,
             per_server,
             of: vec![Bits::default(); count],
             priced: [Bits::default(); 5],
@@ -99,7 +124,8 @@ impl<const W: usize> Codes<W> {
                 if place_new < peer {
                     self.whole(place_new, self.breaks_of(peer) + kind)
                 } else {
-                    self.whole(peer, self.breaks_of(place_new) + (kind ^ 2))
+                    let flipped = if kind < NAMED { kind ^ 1 } else { kind };
+                    self.whole(peer, self.breaks_of(place_new) + flipped)
                 }
             } else if own >= self.votes_of(0) {
                 let peer = names.place(usize::from(own - self.votes_of(0)));
@@ -134,6 +160,13 @@ impl<const W: usize> Codes<W> {
         renamed
     }
 
+    /// Whom a connection is between.
+    #[must_use]
+    pub(super) fn ends(&self, link: LinkId) -> [ServerId; 2] {
+        let named = || [(link.0 / 100 % 100) as u8, (link.0 % 100) as u8].map(ServerId);
+        self.foreign.get(&link).map_or_else(named, |(ends, _)| *ends)
+    }
+
     const fn votes_of(&self, peer: usize) -> u16 {
         PEERS + LINKS * self.ids.len() as u16 + peer as u16
     }
@@ -160,17 +193,13 @@ impl<const W: usize> Codes<W> {
     pub(super) fn name(&self, world: &World, place: usize, step: &Step) -> u16 {
         let id = self.ids[place];
         let peer = |id: ServerId| self.ids.iter().position(|other| *other == id);
-        let kind = |link: LinkId, other: usize| {
-            let found = world.pair(id, self.ids[other]);
-            let (count, from) = (link.0 / 10_000, link.0 / 100 % 100);
-            let named = found.link(link).is_some_and(|link| u64::from(link.ends[0].0) == from);
-            if named && count < 2 {
-                u16::from(from == u64::from(id.0)) * 2 + count as u16
-            } else {
-                // Not named by a search: by its place, which does for a single state.
-                let place = found.links.iter().position(|(other, _)| *other == link);
-                place.map_or(0, |place| place as u16 % LINKS)
+        let kind = |link: LinkId| {
+            if let Some((_, at)) = self.foreign.get(&link) {
+                return NAMED + at;
             }
+            let (count, from) = (link.0 / 10_000 - self.names_from, link.0 / 100 % 100);
+            assert!(count < u64::from(AT_ONCE), "a search has no name for so many: {step}");
+            2 * count as u16 + u16::from(from == u64::from(id.0))
         };
         let bounded = |luck: u64, most: u16| {
             assert!(luck < u64::from(most), "a search has no name for {step}");
@@ -187,20 +216,20 @@ impl<const W: usize> Codes<W> {
             Step::PowerLoss { luck, .. } => POWER + bounded(*luck, PEERS - POWER),
             Step::Deliver { link, from, .. } => {
                 let from = peer(*from).expect("a server of this world");
-                PEERS + LINKS * from as u16 + kind(*link, from)
+                PEERS + LINKS * from as u16 + kind(*link)
             }
             Step::Closed { link, .. } => {
                 let ends = world.link(*link).expect("it is there").ends;
                 let other = if ends[0] == id { ends[1] } else { ends[0] };
                 let other = peer(other).expect("a server of this world");
-                PEERS + LINKS * other as u16 + kind(*link, other)
+                PEERS + LINKS * other as u16 + kind(*link)
             }
             Step::Vote { from, .. } => self.votes_of(peer(*from).expect("a server of this world")),
             Step::Break { link } => {
                 let ends = world.link(*link).expect("it is there").ends;
                 let other = if ends[0] == id { ends[1] } else { ends[0] };
                 let other = peer(other).expect("a server of this world");
-                self.breaks_of(other) + kind(*link, other)
+                self.breaks_of(other) + kind(*link)
             }
             _ => panic!("a search does not let this happen: {step}"),
         };

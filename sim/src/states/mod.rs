@@ -43,7 +43,6 @@ pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;
 use crate::search::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict};
 use crate::seen::Seen;
-use crate::step::Instant;
 use crate::world::host::Host;
 use crate::world::pair::Pair;
 use crate::world::{Bounds, Budget, Outcome, World};
@@ -118,7 +117,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let names = if alike { Names::all(&ids) } else { vec![Names::own(&ids)] };
         let identity = serde_json::to_string(root.setting()).expect("a setting can be written");
         Self {
-            codes: Codes::new(&ids, &names),
+            codes: Codes::new(&root, &names),
             names,
             hosts: ids.iter().map(|_| Pool::default()).collect(),
             pairs: (0..root.pairs_len()).map(|_| Pool::default()).collect(),
@@ -213,7 +212,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 let mut after = world.clone();
                 let mut outcome = Outcome::default();
                 let performed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    after.step(Instant(0), step, &mut outcome);
+                    after.step(self.root.now(), step, &mut outcome);
                 }));
                 let panics = performed.is_err();
                 if panics {

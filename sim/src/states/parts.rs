@@ -18,7 +18,7 @@ use zoolab_core::{Input, LinkId, Request, ServerId, Timer};
 use super::taken::{self, Taken};
 use super::{Ensemble, print};
 use crate::seen::{Said, Seen};
-use crate::step::{Instant, Step};
+use crate::step::Step;
 use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
 use crate::world::link::Link;
@@ -206,7 +206,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             ensemble: self.root.ensemble(),
             settings: self.root.settings(),
             me,
-            at: Instant(0),
+            at: self.root.now(),
         };
         let mut after = (*before).clone();
         let mut effects = Vec::new();
@@ -273,9 +273,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
 
     /// Whom a connection of a server goes to, by its name.
     fn peer(&self, place: usize, link: LinkId) -> usize {
-        let ends = [(link.0 / 100 % 100) as u8, (link.0 % 100) as u8].map(ServerId);
+        let ends = self.codes.ends(link);
         let other = if ends[0] == self.ids[place] { ends[1] } else { ends[0] };
-        self.place(other).expect("a connection is named by a search")
+        self.place(other).expect("a connection is between two of its servers")
     }
 
     /// What is between two servers once one of them has reached the other, and by which

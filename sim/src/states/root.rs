@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use zoolab_core::Server;
 
+use super::codes::FOREIGN;
 use crate::checker::Checkers;
 use crate::setting::{Setting, SettingError};
 use crate::step::{Instant, Step};
@@ -126,6 +127,16 @@ impl Root {
             root.steps.push((at, step.clone()));
         }
         root.world.put_budget(Budget::of(bounds));
+        for place in 0..root.world.pairs_len() {
+            let pair = root.world.pair_at(place);
+            let (count, [one, other]) = (pair.links.len(), pair.ends);
+            if count > FOREIGN {
+                return Err(format!(
+                    "servers {one} and {other} hold {count} connections there, a search can begin \
+                     with {FOREIGN}"
+                ));
+            }
+        }
         Ok(root)
     }
 
