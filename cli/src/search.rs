@@ -86,6 +86,12 @@ pub(crate) struct Args {
     /// Take servers apart that differ in nothing but their names
     #[arg(long)]
     no_alike: bool,
+    /// Take writes apart that differ in nothing but who wrote them; then servers are taken apart, too
+    #[arg(long)]
+    no_same_values: bool,
+    /// Take states apart that differ in what nobody can observe
+    #[arg(long)]
+    as_is: bool,
     /// Take independent steps in every order
     #[arg(long)]
     no_sleep: bool,
@@ -154,7 +160,9 @@ fn root(args: &Args) -> Result<(Root, Plan), String> {
 fn changed(args: &Args, bounds: Bounds) -> Bounds {
     let coarse = bounds.coarse && !args.full;
     Bounds {
-        alike: bounds.alike && coarse && !args.no_alike,
+        alike: bounds.alike && coarse && !args.no_alike && !args.no_same_values,
+        same_values: bounds.same_values && !args.no_same_values,
+        as_is: bounds.as_is || args.as_is,
         coarse,
         quick_disks: bounds.quick_disks || args.quick_disks,
         crashes: args.crashes.unwrap_or(bounds.crashes),

@@ -113,7 +113,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let quorum = &root.ensemble().quorum;
         let plain = root.setting().voters.len() == 1
             && ids.iter().all(|id| quorum.has_voter(*id) && quorum.weight(*id) == 1);
-        let alike = bounds.alike && bounds.coarse && plain;
+        let alike = bounds.alike && bounds.same_values && bounds.coarse && plain;
         let names = if alike { Names::all(&ids) } else { vec![Names::own(&ids)] };
         let identity = serde_json::to_string(root.setting()).expect("a setting can be written");
         Self {

@@ -22,6 +22,8 @@ pub struct Preset {
 /// Nothing but an election that is one step, and servers that are alike.
 const COARSE: Bounds = Bounds {
     alike: true,
+    same_values: true,
+    as_is: false,
     coarse: true,
     quick_disks: false,
     crashes: 0,
@@ -79,7 +81,7 @@ impl Preset {
             about: "one write, one crash, from a led ensemble; elections step by step",
             servers: 3,
             led: true,
-            bounds: Bounds { writes: 1, crashes: 1, epochs: 2, rounds: 3, ..FULL },
+            bounds: Bounds { writes: 1, crashes: 1, epochs: 2, ..FULL },
         },
         Self {
             name: "ladder-2",

@@ -196,6 +196,8 @@ impl Step {
             Self::Free(bounds) => {
                 let numbers = [
                     u8::from(bounds.alike),
+                    u8::from(bounds.same_values),
+                    u8::from(bounds.as_is),
                     u8::from(bounds.coarse),
                     u8::from(bounds.quick_disks),
                     bounds.crashes,

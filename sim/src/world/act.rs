@@ -211,6 +211,9 @@ impl Host {
                 self.reread(ground, outputs, others);
             }
         }
+        if bounds.as_is {
+            return;
+        }
         if bounds.coarse
             && let Some(server) = &mut self.server
             && server.is_looking()

@@ -26,10 +26,18 @@ const LINKS_PER_NAME: u64 = 10_000;
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Bounds {
-    /// Whether servers that differ in nothing but their names, and writes that differ in nothing
-    /// but who wrote them, are the same.
+    /// Whether servers that differ in nothing but their names are the same. Only where an election
+    /// is one step, for otherwise names are compared; and only with `same_values`, for otherwise
+    /// they are written down.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub alike: bool,
+    /// Whether writes that differ in nothing but who wrote them are the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub same_values: bool,
+    /// Whether what nobody can observe stays as it is: how many things a disk was asked for before,
+    /// how many rounds of elections went by that were one step.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub as_is: bool,
     /// Whether an election, with discovery, is one step.
     pub coarse: bool,
     /// Whether disks are done at once.
@@ -181,7 +189,7 @@ impl Host {
             }
             if self.server.as_ref().is_some_and(Server::is_leading) {
                 // Who wrote it makes it another.
-                let value = if bounds.alike { 0 } else { u32::from(server.0) };
+                let value = if bounds.same_values { 0 } else { u32::from(server.0) };
                 steps.push(Step::Write { server, value });
             }
             let ways = 0..self.disk.ways(false);
