@@ -57,19 +57,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     servers: Option<u8>,
     /// How many writes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=60))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=31))]
     writes: Option<u8>,
+    /// How often clients may ask for something
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=31))]
+    calls: Option<u8>,
     /// How many processes may die
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=60))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=31))]
     crashes: Option<u8>,
     /// How many machines may lose power
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=60))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=31))]
     power_losses: Option<u8>,
     /// How many connections may break
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=60))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=31))]
     breaks: Option<u8>,
     /// How often somebody may lose patience with a peer that is there
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=60))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=31))]
     timeouts: Option<u8>,
     /// How many epochs there may be
     #[arg(long, value_name = "N")]
@@ -120,11 +123,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     hush_panics();
     let (root, plan) = root(args)?;
     match root.world.servers().len() {
-        1 => search(Ensemble::<3, 2>::new, root, &plan, args),
-        2 => search(Ensemble::<5, 2>::new, root, &plan, args),
-        3 => search(Ensemble::<8, 5>::new, root, &plan, args),
-        4 => search(Ensemble::<12, 7>::new, root, &plan, args),
-        5 => search(Ensemble::<17, 9>::new, root, &plan, args),
+        1 => search(Ensemble::<4, 2>::new, root, &plan, args),
+        2 => search(Ensemble::<6, 3>::new, root, &plan, args),
+        3 => search(Ensemble::<9, 5>::new, root, &plan, args),
+        4 => search(Ensemble::<13, 7>::new, root, &plan, args),
+        5 => search(Ensemble::<18, 9>::new, root, &plan, args),
         many => Err(format!("{many} servers are too many to search, expected up to 5")),
     }
 }
@@ -170,6 +173,7 @@ fn changed(args: &Args, bounds: Bounds) -> Bounds {
         breaks: args.breaks.unwrap_or(bounds.breaks),
         timeouts: args.timeouts.unwrap_or(bounds.timeouts),
         writes: args.writes.unwrap_or(bounds.writes),
+        calls: args.calls.unwrap_or(bounds.calls),
         epochs: args.epochs.unwrap_or(bounds.epochs),
         rounds: args.rounds.unwrap_or(if args.full { 2 } else { bounds.rounds }),
     }

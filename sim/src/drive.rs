@@ -1,5 +1,6 @@
 //! One run: the only loop that random runs, replay and shrinking need.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -126,6 +127,14 @@ pub fn run(plan: &Plan, seed: u64, onlooker: &mut dyn Onlooker) -> Result<Report
     Ok(drive(&mut world, &mut strategy, &mut checkers, onlooker))
 }
 
+/// Does some work of a run or a search, in which a panic is a finding.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    RUNNING.set(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    RUNNING.set(false);
+    done
+}
+
 /// Runs until the strategy stops, the onlooker has seen enough, or a promise is broken. A panic
 /// is a finding like any other.
 pub fn drive(
@@ -140,10 +149,7 @@ pub fn drive(
         figures: Figures { runs: 1, ..Figures::default() },
     };
     let run = || go(world, strategy, checkers, onlooker, &mut report);
-    RUNNING.set(true);
-    let end = catch_unwind(AssertUnwindSafe(run));
-    RUNNING.set(false);
-    let end = end.unwrap_or_else(|panic| {
+    let end = caught(run).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         let text = text.unwrap_or_else(|| "a panic without words".into());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zoolab_core::{LinkId, ServerId};
 
 use super::Ensemble;
-use super::parts::Done;
+use super::parts::{Done, ForClients};
 use super::worker::Worker;
 use crate::step::Step;
 use crate::world::act::Act;
@@ -45,6 +45,13 @@ impl<'a, const K: usize, const W: usize> Assembly<'a, K, W> {
                 meeting::elect(&mut floor, ballot.expect("it may lead"), followers);
             }
             Step::Join { leader, server } => meeting::join(&mut floor, *leader, *server),
+            Step::Answer { .. } | Step::Ask { .. } | Step::Call { .. } | Step::Dial { .. } => {
+                let what = space.told(ForClients::Does(step.clone()));
+                let told = floor.client(what.expect("there are clients"));
+                if let Some((server, cause)) = told {
+                    floor.act_for(floor.place(server), cause);
+                }
+            }
             other => unreachable!("one server does this alone: {other}"),
         }
         if floor.panics {
@@ -82,12 +89,22 @@ impl<'a, const K: usize, const W: usize> Assembly<'a, K, W> {
                 None => self.broken_off = true,
             }
         }
+        for what in &done.told {
+            self.client(*what);
+        }
         self.reached |= done.reached;
         self.panics |= done.panics;
         self.seen = match (self.seen, done.seen) {
             (Some(before), Some(then)) => Some(self.worker.both_seen(self.space, before, then)),
             (before, then) => before.or(then),
         };
+    }
+
+    fn client(&mut self, what: u32) -> Option<(ServerId, u32)> {
+        let slot = &mut self.state[Ensemble::<K, W>::CLIENTS];
+        let (after, told) = self.worker.for_clients(self.space, *slot, what);
+        *slot = after;
+        told
     }
 
     fn act_for(&mut self, place: usize, cause: u32) {

@@ -41,7 +41,7 @@ pub(super) struct Codes<const W: usize> {
     /// By server: its own steps, and those of others that touch what is its own.
     of: Vec<Bits<W>>,
     /// By price.
-    priced: [Bits<W>; 5],
+    priced: [Bits<W>; 6],
     /// By way of naming, and back: the name of each step under that.
     renamed: Vec<[Vec<u16>; 2]>,
 }
@@ -71,7 +71,7 @@ impl<const W: usize> Codes<W> {
             foreign,
             per_server,
             of: vec![Bits::default(); count],
-            priced: [Bits::default(); 5],
+            priced: [Bits::default(); 6],
             renamed: Vec::new(),
         };
         for place in 0..count {

@@ -1,7 +1,7 @@
 //! All states of an ensemble: the world, and what its watchers know, in a few numbers.
 //!
 //! ```text
-//!   world  = servers, pairs of servers, what may still go wrong      each kept once,
+//!   world  = servers, pairs of servers, clients, what may go wrong   each kept once,
 //!   ledger = what the promises are judged by                         known by number
 //!
 //!   (server, its pairs) ---- World::step, once ----> what each of its steps changes
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use zoolab_core::ServerId;
 
 use self::codes::Codes;
-use self::parts::{Between, Cause};
+use self::parts::{Between, Cause, ForClients};
 use self::pool::Pool;
 pub use self::preset::Preset;
 pub use self::print::{Names, print};
@@ -41,8 +41,10 @@ pub use self::root::Root;
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;
+use crate::drive::caught;
 use crate::search::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict};
 use crate::seen::Seen;
+use crate::world::clients::Clients;
 use crate::world::host::Host;
 use crate::world::pair::Pair;
 use crate::world::{Bounds, Budget, Outcome, World};
@@ -60,10 +62,12 @@ pub struct Ensemble<const K: usize, const W: usize> {
     names: Vec<Names>,
     hosts: Vec<Pool<Host>>,
     pairs: Vec<Pool<Pair>>,
+    clients: Pool<Clients>,
     ledgers: Pool<Checkers>,
     seen: Pool<Vec<Seen>>,
     causes: Pool<Cause>,
     betweens: Pool<Between>,
+    tidings: Pool<ForClients>,
     identity: String,
 }
 
@@ -96,7 +100,7 @@ impl<const W: usize> StepSet for Asleep<W> {
 /// How many numbers a state of so many servers takes.
 #[must_use]
 pub const fn words_of(servers: usize) -> usize {
-    servers + servers * (servers - 1) / 2 + 2
+    servers + servers * (servers - 1) / 2 + 3
 }
 
 impl<const K: usize, const W: usize> Ensemble<K, W> {
@@ -110,10 +114,16 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let ids = root.servers().to_vec();
         assert_eq!(words_of(ids.len()), K, "so many numbers make a state");
         let bounds = root.setting().search.expect("time stands still in a search");
+        assert_eq!(
+            unpack(pack(Budget::of(bounds))),
+            Budget::of(bounds),
+            "up to {BUDGET_MOST} of each"
+        );
         let quorum = &root.ensemble().quorum;
         let plain = root.setting().voters.len() == 1
             && ids.iter().all(|id| quorum.has_voter(*id) && quorum.weight(*id) == 1);
         let alike = bounds.alike && bounds.same_values && bounds.coarse && plain;
+        let alike = alike && root.setting().clients == 0;
         let names = if alike { Names::all(&ids) } else { vec![Names::own(&ids)] };
         let identity = serde_json::to_string(root.setting()).expect("a setting can be written");
         Self {
@@ -121,10 +131,12 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             names,
             hosts: ids.iter().map(|_| Pool::default()).collect(),
             pairs: (0..root.pairs_len()).map(|_| Pool::default()).collect(),
+            clients: Pool::default(),
             ledgers: Pool::default(),
             seen: Pool::default(),
             causes: Pool::default(),
             betweens: Pool::default(),
+            tidings: Pool::default(),
             identity,
             root,
             checkers,
@@ -147,6 +159,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         format!("{hosts} servers, {pairs} pairs, {ledgers} ledgers, {seen} sights")
     }
 
+    const CLIENTS: usize = K - 3;
     const LEDGER: usize = K - 2;
     const BUDGET: usize = K - 1;
 
@@ -171,6 +184,11 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             }
         };
         self.pairs[place].put(pair, print, self.names.len())
+    }
+
+    fn put_clients(&self, clients: &Arc<Clients>) -> u32 {
+        let print = |naming: usize| print(Self::CLIENTS, &**clients, &self.names[naming]);
+        self.clients.put(clients, print, self.names.len())
     }
 
     fn put_ledger(&self, ledger: &Arc<Checkers>) -> u32 {
@@ -199,6 +217,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         for place in 0..self.pairs.len() {
             world.put_pair(place, self.pairs[place].get(state[self.len() + place]));
         }
+        world.put_clients(self.clients.get(state[Self::CLIENTS]));
         world.put_budget(unpack(state[Self::BUDGET]));
         world
     }
@@ -211,9 +230,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 let price = world.price(step);
                 let mut after = world.clone();
                 let mut outcome = Outcome::default();
-                let performed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    after.step(self.root.now(), step, &mut outcome);
-                }));
+                let performed = caught(|| after.step(self.root.now(), step, &mut outcome));
                 let panics = performed.is_err();
                 if panics {
                     after = world.clone();
@@ -232,6 +249,10 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                         changes.push(((self.len() + place) as u8, self.put_pair(place, new)));
                     }
                 }
+                if !Arc::ptr_eq(world.all_clients(), after.all_clients()) {
+                    let clients = self.put_clients(after.all_clients());
+                    changes.push((Self::CLIENTS as u8, clients));
+                }
                 let seen = &outcome.seen;
                 let far = seen.iter().any(taken::looks_far);
                 let reached = taken::reached(seen);
@@ -243,23 +264,28 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
     }
 }
 
+/// More than this of a kind cannot go wrong in a search.
+pub const BUDGET_MOST: u8 = 31;
+
 /// What is left to go wrong, as one number.
 const fn pack(budget: Budget) -> u32 {
-    let Budget { crashes, power_losses, breaks, timeouts, writes } = budget;
-    (crashes as u32 & 63)
-        | (power_losses as u32 & 63) << 6
-        | (breaks as u32 & 63) << 12
-        | (timeouts as u32 & 63) << 18
-        | (writes as u32 & 63) << 24
+    let Budget { crashes, power_losses, breaks, timeouts, writes, calls } = budget;
+    (crashes as u32 & 31)
+        | (power_losses as u32 & 31) << 5
+        | (breaks as u32 & 31) << 10
+        | (timeouts as u32 & 31) << 15
+        | (writes as u32 & 31) << 20
+        | (calls as u32 & 31) << 25
 }
 
 const fn unpack(budget: u32) -> Budget {
     Budget {
-        crashes: (budget & 63) as u8,
-        power_losses: (budget >> 6 & 63) as u8,
-        breaks: (budget >> 12 & 63) as u8,
-        timeouts: (budget >> 18 & 63) as u8,
-        writes: (budget >> 24 & 63) as u8,
+        crashes: (budget & 31) as u8,
+        power_losses: (budget >> 5 & 31) as u8,
+        breaks: (budget >> 10 & 31) as u8,
+        timeouts: (budget >> 15 & 31) as u8,
+        writes: (budget >> 20 & 31) as u8,
+        calls: (budget >> 25 & 31) as u8,
     }
 }
 
@@ -284,6 +310,7 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
         for place in 0..self.pairs.len() {
             state[self.len() + place] = self.put_pair(place, self.root.pair_at(place));
         }
+        state[Self::CLIENTS] = self.put_clients(self.root.all_clients());
         state[Self::LEDGER] = self.put_ledger(&Arc::new(self.checkers.clone()));
         state[Self::BUDGET] = pack(*self.root.budget());
         let print = worker.print(self, &state).into_iter().min().expect("they have names");

@@ -13,14 +13,16 @@ use std::sync::Arc;
 
 use zoolab_core::election::Notification;
 use zoolab_core::zab::Message;
-use zoolab_core::{Input, LinkId, Request, ServerId, Timer};
+use zoolab_core::{ConnId, Input, LinkId, Request, ServerId, Timer};
 
 use super::taken::{self, Taken};
 use super::{Ensemble, print};
+use crate::drive::caught;
 use crate::seen::{Said, Seen};
 use crate::step::Step;
 use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
+use crate::world::client::Down;
 use crate::world::link::Link;
 use crate::world::pair::Pair;
 
@@ -50,6 +52,17 @@ pub(super) enum Between {
     TakeVote(ServerId),
     /// A vote is put in.
     Vote(ServerId, Notification),
+}
+
+/// Something that clients are told, or do.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) enum ForClients {
+    /// One does something by itself.
+    Does(Step),
+    /// The process of a server is gone.
+    Died(ServerId),
+    /// A server says something on a connection.
+    Told(ConnId, Down),
 }
 
 /// What a server may do next by itself.
@@ -82,6 +95,8 @@ pub(super) struct Done {
     pub(super) host: u32,
     /// Which pair, and what happens there.
     pub(super) between: Vec<(u8, u32)>,
+    /// What clients are told.
+    pub(super) told: Vec<u32>,
     pub(super) seen: Option<u32>,
     pub(super) far: bool,
     pub(super) reached: u32,
@@ -210,9 +225,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         };
         let mut after = (*before).clone();
         let mut effects = Vec::new();
-        let performed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let performed = caught(|| {
             after.act(&ground, cause.act.clone(), &mut Vec::new(), &mut effects);
-        }));
+        });
         let panics = performed.is_err();
         if panics {
             after = (*before).clone();
@@ -224,12 +239,14 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         {
             seen.push(Seen::Delivered { from, to: me, message: Said::of(message) });
         }
-        let mut between = Vec::new();
+        let (mut between, mut told) = (Vec::new(), Vec::new());
         let others = |place: usize| (0..self.len()).filter(move |other| *other != place);
         for effect in effects {
             match effect {
-                Effect::Client(..) | Effect::Fresh(_) => {}
+                Effect::Fresh(_) => {}
+                Effect::Client(conn, down) => told.extend(self.told(ForClients::Told(conn, down))),
                 Effect::Died { tell } => {
+                    told.extend(self.told(ForClients::Died(me)));
                     let what = self.between(Between::Died(me, tell));
                     between
                         .extend(others(place).map(|it| (self.pair_place(place, it) as u8, what)));
@@ -268,7 +285,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let id = self.put_host(place, &after);
         let (far, reached) = (seen.iter().any(taken::looks_far), taken::reached(&seen));
         let seen = self.put_seen(seen);
-        Done { host: id, between, seen, far, reached, panics }
+        Done { host: id, between, told, seen, far, reached, panics }
     }
 
     /// Whom a connection of a server goes to, by its name.
@@ -276,6 +293,51 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let ends = self.codes.ends(link);
         let other = if ends[0] == self.ids[place] { ends[1] } else { ends[0] };
         self.place(other).expect("a connection is between two of its servers")
+    }
+
+    /// The number of something for clients; none where there are none.
+    pub(super) fn told(&self, what: ForClients) -> Option<u32> {
+        let what = Arc::new(what);
+        let put = || self.tidings.put(&what, |_| print(K + 3, &*what, &self.names[0]), 1);
+        (self.root.setting().clients > 0).then(put)
+    }
+
+    /// What something makes of all clients, and what a server is told of it: where, and the cause.
+    pub(super) fn happens_to_clients(
+        &self,
+        clients: u32,
+        what: u32,
+    ) -> (u32, Option<(ServerId, u32)>) {
+        let mut after = (*self.clients.get(clients)).clone();
+        let told = match &*self.tidings.get(what) {
+            ForClients::Died(server) => {
+                after.died(*server, |_| {});
+                None
+            }
+            ForClients::Told(conn, down) => {
+                after.tell(*conn, down.clone());
+                None
+            }
+            #[expect(clippy::wildcard_enum_match_arm, reason = "only what clients do")]
+            ForClients::Does(step) => match step {
+                Step::Dial { client, server } => {
+                    let timeout_ms = self.root.setting().session_timeout_ms;
+                    Some((*server, after.dial(*client, *server, timeout_ms)))
+                }
+                Step::Ask { client } => after.ask(*client),
+                Step::Answer { client } => {
+                    after.answer(*client);
+                    None
+                }
+                Step::Call { client, call } => {
+                    after.call(*client, self.root.request(*call));
+                    None
+                }
+                other => unreachable!("no client does this: {other}"),
+            },
+        };
+        let told = told.map(|(server, input)| (server, self.cause(Act::Input(input), None)));
+        (self.put_clients(&Arc::new(after)), told)
     }
 
     /// What is between two servers once one of them has reached the other, and by which

@@ -31,6 +31,7 @@ const COARSE: Bounds = Bounds {
     breaks: 0,
     timeouts: 0,
     writes: 0,
+    calls: 0,
     epochs: 3,
     rounds: 0,
 };
@@ -116,7 +117,7 @@ impl Preset {
     #[must_use]
     pub fn setting(&self) -> Setting {
         let mut setting = Setting::plain(self.servers);
-        setting.clients = 0;
+        setting.clients = u16::from(self.bounds.calls > 0);
         setting.snapshot_every = 0;
         setting.disks = Grain::Records;
         setting.search = Some(self.bounds);

@@ -32,7 +32,7 @@ pub(super) struct Taken {
 }
 
 /// Kinds of steps, for figures.
-pub(super) const KINDS: [&str; 16] = [
+pub(super) const KINDS: [&str; 20] = [
     "deliver",
     "closed",
     "dialled",
@@ -48,6 +48,10 @@ pub(super) const KINDS: [&str; 16] = [
     "elect",
     "join",
     "free",
+    "dial",
+    "ask",
+    "answer",
+    "call",
     "other",
 ];
 
@@ -69,11 +73,11 @@ pub(super) const fn kind(step: &Step) -> u8 {
         Step::Elect { .. } => 12,
         Step::Join { .. } => 13,
         Step::Free(_) => 14,
-        Step::Answer { .. }
-        | Step::Ask { .. }
-        | Step::Call { .. }
-        | Step::Cut { .. }
-        | Step::Dial { .. }
+        Step::Dial { .. } => 15,
+        Step::Ask { .. } => 16,
+        Step::Answer { .. } => 17,
+        Step::Call { .. } => 18,
+        Step::Cut { .. }
         | Step::DiskFails { .. }
         | Step::Doom { .. }
         | Step::Drift { .. }
@@ -88,7 +92,7 @@ pub(super) const fn kind(step: &Step) -> u8 {
         | Step::Rot { .. }
         | Step::SlowDisk { .. }
         | Step::SlowLink { .. }
-        | Step::Wipe { .. } => 15,
+        | Step::Wipe { .. } => 19,
     }
 }
 

@@ -65,10 +65,11 @@ pub struct Worker<const K: usize> {
     causes: HashMap<Act, u32>,
     opened: HashMap<(u8, u32, ServerId), Option<(u32, LinkId)>>,
     both_seen: HashMap<(u32, u32), u32>,
+    for_clients: HashMap<(u32, u32), (u32, Option<(ServerId, u32)>)>,
     /// By the servers there are.
     together: HashMap<[u32; K], Arc<Vec<Step>>>,
     judged: HashMap<(u32, u32), u32>,
-    pairs: [[u64; 6]; KINDS.len()],
+    pairs: [[u64; 7]; KINDS.len()],
     reached: [u64; 32],
 }
 
@@ -86,9 +87,10 @@ impl<const K: usize> Worker<K> {
             causes: HashMap::new(),
             opened: HashMap::new(),
             both_seen: HashMap::new(),
+            for_clients: HashMap::new(),
             together: HashMap::new(),
             judged: HashMap::new(),
-            pairs: [[0; 6]; KINDS.len()],
+            pairs: [[0; 7]; KINDS.len()],
             reached: [0; 32],
         }
     }
@@ -96,7 +98,8 @@ impl<const K: usize> Worker<K> {
     /// What was counted.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
-        const FAULTS: [&str; 6] = ["nothing", "crash", "power-loss", "break", "timeout", "write"];
+        const FAULTS: [&str; 7] =
+            ["nothing", "crash", "power-loss", "break", "timeout", "write", "call"];
         let mut coverage = Coverage::default();
         for (kind, counts) in KINDS.iter().zip(&self.pairs) {
             for (fault, count) in FAULTS.iter().zip(counts).filter(|(_, count)| **count > 0) {
@@ -141,8 +144,10 @@ impl<const K: usize> Worker<K> {
         let servers = space.len();
         let prints = if place < servers {
             space.hosts[place].prints(id)
-        } else if place < K - 2 {
+        } else if place < Ensemble::<K, W>::CLIENTS {
             space.pairs[place - servers].prints(id)
+        } else if place == Ensemble::<K, W>::CLIENTS {
+            space.clients.prints(id)
         } else {
             space.ledgers.prints(id)
         };
@@ -300,13 +305,24 @@ impl<const K: usize> Worker<K> {
         *self.both_seen.entry((before, then)).or_insert_with(both)
     }
 
-    /// What several servers may do together.
+    /// What something makes of all clients, and what a server is told of it.
+    pub(super) fn for_clients<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        clients: u32,
+        what: u32,
+    ) -> (u32, Option<(ServerId, u32)>) {
+        let make = || space.happens_to_clients(clients, what);
+        *self.for_clients.entry((clients, what)).or_insert_with(make)
+    }
+
+    /// What several servers may do together, and what clients may do.
     fn joint<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         state: &[u32; K],
     ) -> Option<Arc<Vec<Step>>> {
-        let mut any = false;
+        let mut any = space.root.setting().clients > 0;
         for (place, id) in state.iter().enumerate().take(space.len()) {
             any |= self.facts(space, place, *id).calls;
         }
@@ -314,7 +330,9 @@ impl<const K: usize> Worker<K> {
             return None;
         }
         let mut key = *state;
-        key[space.len()..].fill(0);
+        key[space.len()..Ensemble::<K, W>::CLIENTS].fill(0);
+        let calls_left = unpack(key[K - 1]).calls > 0;
+        key[K - 2..].copy_from_slice(&[0, u32::from(calls_left)]);
         if let Some(steps) = self.together.get(&key) {
             return Some(Arc::clone(steps));
         }
@@ -323,6 +341,9 @@ impl<const K: usize> Worker<K> {
         let of = |server| &*all[space.place(server).expect("a server of this world")];
         let mut steps = Vec::new();
         meetings(&space.ids, &of, (&space.root.ensemble().quorum, space.bounds), &mut steps);
+        let clients = space.clients.get(state[Ensemble::<K, W>::CLIENTS]);
+        let (serves, awake) = (|server| of(server).serves, |server| of(server).awake);
+        clients.choices(&space.ids, serves, awake, calls_left, &mut steps);
         let steps = Arc::new(steps);
         if self.together.len() >= TOGETHER_MOST {
             self.together.clear();
@@ -413,6 +434,7 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             (budget.breaks, all.breaks),
             (budget.timeouts, all.timeouts),
             (budget.writes, all.writes),
+            (budget.calls, all.calls),
         ]
         .into_iter()
         .enumerate()
@@ -487,6 +509,10 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         let done = cause.map(|cause| self.worker.done(space, place, state[place], cause));
         if let Some(done) = &done {
             state[place] = done.host;
+            for what in &done.told {
+                let slot = &mut state[Ensemble::<K, W>::CLIENTS];
+                *slot = self.worker.for_clients(space, *slot, *what).0;
+            }
             for (pair, what) in &done.between {
                 let slot = &mut state[first + usize::from(*pair)];
                 match self.worker.after(space, usize::from(*pair), *slot, *what) {
@@ -522,6 +548,10 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         let space = self.space;
         let Some(joint) = self.worker.joint(space, self.state) else { return };
         for (code, step) in (space.codes.len()..).zip(joint.iter()) {
+            let price = matches!(step, Step::Call { .. }).then_some(Price::Call);
+            if !self.budget.affords(price) {
+                continue;
+            }
             self.enabled += 1;
             let after = Assembly::after(space, self.worker, self.state, step);
             if after.broken_off {
@@ -530,7 +560,7 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
                 self.take(&taken.expect("one step was taken"), Asleep::default());
             } else {
                 let Assembly { state, seen, reached, panics, .. } = after;
-                let step = (code, None, taken::kind(step));
+                let step = (code, price, taken::kind(step));
                 self.arrive(state, step, (seen, reached, panics), Asleep::default());
             }
         }
@@ -555,6 +585,7 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             Some(Price::Break) => self.budget.breaks == 1,
             Some(Price::Timeout) => self.budget.timeouts == 1,
             Some(Price::Write) => self.budget.writes == 1,
+            Some(Price::Call) => self.budget.calls == 1,
         };
         let touched = self.space.codes.touched(place, code, price, last);
         let all = self.asleep.all.minus(touched);

@@ -205,6 +205,7 @@ impl Step {
                     bounds.breaks,
                     bounds.timeouts,
                     bounds.writes,
+                    bounds.calls,
                     bounds.epochs,
                     bounds.rounds,
                 ];

@@ -293,6 +293,10 @@ impl Host {
         outputs: &mut Vec<Output>,
         others: &mut impl Others,
     ) {
+        if ground.setting.search.is_some() && ground.setting.clients > 0 {
+            // The names of sessions begin with when their server started.
+            self.clock.pass();
+        }
         let (server, now) = (ground.me, self.clock.now(ground.at));
         let found = match self.disk.recover() {
             Ok(found) => found,

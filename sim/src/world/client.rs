@@ -8,8 +8,7 @@ use zoolab_core::request::{
 };
 use zoolab_core::{ConnId, ServerId, SessionId, Text, Xid, Zxid};
 
-use super::Pending;
-use crate::step::{Call, ClientId};
+use crate::step::Call;
 
 /// What a client sends.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -89,11 +88,10 @@ impl Client {
     }
 
     /// Something is on its way to it, if it has a connection.
-    pub(super) fn tell(&mut self, me: ClientId, down: Down, fresh: &mut Vec<Pending>) {
-        if let Some(conn) = &mut self.conn {
-            conn.down.push_back(down);
-            fresh.push(Pending::Answer(me));
-        }
+    pub(super) fn tell(&mut self, down: Down) -> bool {
+        let Some(conn) = &mut self.conn else { return false };
+        conn.down.push_back(down);
+        true
     }
 
     /// Takes what it was sent. True if its connection is over.

@@ -76,6 +76,11 @@ impl Clock {
         self.ppm != 0
     }
 
+    /// A moment passes, in a world where time stands still.
+    pub const fn pass(&mut self) {
+        self.steady_us += 1000;
+    }
+
     /// Somebody sets the wall clock.
     pub const fn jump(&mut self, ms: i64) {
         self.wall_ms = self.wall_ms.saturating_add(ms);

@@ -29,6 +29,8 @@ pub struct Standing {
     pub runs: bool,
     /// Whether it does not stand still.
     pub awake: bool,
+    /// Whether it serves clients.
+    pub serves: bool,
     /// Whether it looks for a leader.
     pub looking: bool,
     /// What speaks for it; none if it may not lead.
@@ -59,6 +61,7 @@ impl Host {
         Standing {
             runs: process.is_some(),
             awake,
+            serves: up.is_some_and(Server::is_serving),
             looking: up.is_some_and(Server::is_looking),
             ballot: process.and_then(Server::ballot),
             accepted: process.map_or(Epoch(0), |process| process.epochs().0),

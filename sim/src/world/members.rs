@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::clients::Clients;
 use super::held::Held;
 use super::host::Host;
 use super::pair::Pair;
@@ -13,6 +14,7 @@ impl World {
     pub(super) fn share(&mut self) {
         self.hosts.iter_mut().for_each(Held::share);
         self.pairs.iter_mut().for_each(Held::share);
+        self.clients.share();
     }
 
     /// The machine at a place.
@@ -53,6 +55,20 @@ impl World {
     /// Puts something else between two servers.
     pub fn put_pair(&mut self, place: usize, pair: Arc<Pair>) {
         self.pairs[place] = Held::Shared(pair);
+    }
+
+    /// All clients.
+    ///
+    /// # Panics
+    /// Outside of searches, in which nothing is shared.
+    #[must_use]
+    pub fn all_clients(&self) -> &Arc<Clients> {
+        self.clients.shared()
+    }
+
+    /// Puts others in the clients' place.
+    pub fn put_clients(&mut self, clients: Arc<Clients>) {
+        self.clients = Held::Shared(clients);
     }
 
     /// Leaves so much to happen.

@@ -11,6 +11,7 @@
 pub mod act;
 pub mod bytes;
 pub mod client;
+pub mod clients;
 pub mod clock;
 pub mod disk;
 mod held;
@@ -26,15 +27,15 @@ pub mod records;
 mod search;
 mod visit;
 
-use std::collections::BTreeMap;
 use std::iter::once_with;
 use std::sync::Arc;
 
 use zoolab_core::storage::Rules;
-use zoolab_core::{ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer};
+use zoolab_core::{Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer};
 
 use self::act::{Act, shows};
 use self::client::Client;
+use self::clients::Clients;
 use self::held::Held;
 use self::host::Host;
 use self::link::Link;
@@ -117,9 +118,7 @@ pub struct World {
     link_next: u64,
     /// What may still happen in a search.
     budget: Budget,
-    clients: Vec<Client>,
-    conns: BTreeMap<ConnId, ClientId>,
-    conn_next: u64,
+    clients: Held<Clients>,
 }
 
 impl World {
@@ -160,9 +159,7 @@ impl World {
             pairs,
             link_next: 0,
             budget: setting.search.map_or(Budget::default(), Budget::of),
-            clients: vec![Client::default(); usize::from(setting.clients)],
-            conns: BTreeMap::new(),
-            conn_next: 0,
+            clients: Held::Own(Box::new(Clients::new(setting.clients))),
             setting: Arc::new(setting),
         };
         if world.setting.search.is_some() {
@@ -222,16 +219,12 @@ impl World {
     /// A client.
     #[must_use]
     pub fn client(&self, client: ClientId) -> &Client {
-        &self.clients[usize::from(client.0)]
-    }
-
-    fn client_mut(&mut self, client: ClientId) -> &mut Client {
-        &mut self.clients[usize::from(client.0)]
+        self.clients.get(client).expect("a client of this world")
     }
 
     /// All clients.
     pub fn clients(&self) -> impl Iterator<Item = (ClientId, &Client)> {
-        (0..).map(ClientId).zip(&self.clients)
+        self.clients.iter()
     }
 
     /// The place of two different servers among all pairs.
@@ -346,7 +339,7 @@ impl World {
             Step::Timeout { server, timer } => self.act(*server, Act::Timeout(*timer), outcome),
             Step::Dial { client, server } => self.dial(*client, *server, outcome),
             Step::Ask { client } => self.asked(*client, outcome),
-            Step::Answer { client } => self.answer(*client, outcome),
+            Step::Answer { client } => self.clients.make_mut().answer(*client),
             Step::Call { client, call } => self.call(*client, *call, outcome),
             Step::HangUp { client } => self.hang_up(*client, outcome),
             Step::Cut { from, to } => {

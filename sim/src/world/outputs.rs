@@ -1,6 +1,5 @@
 //! What a machine does for others reaches them.
 
-use std::collections::BTreeMap;
 use std::iter::once_with;
 
 use zoolab_core::election::Notification;
@@ -8,14 +7,14 @@ use zoolab_core::zab::Message;
 use zoolab_core::{ConnId, Input, LinkId, Output, ServerId};
 
 use super::act::{Act, Ground, Others, shows};
-use super::client::{Client, Down};
+use super::client::Down;
+use super::clients::Clients;
 use super::held::Held;
 use super::host::Host;
 use super::pair::Pair;
 use super::{Outcome, Pending, World, pair_of, pair_place, place};
 use crate::seen::{Said, Seen};
 use crate::setting::Setting;
-use crate::step::ClientId;
 
 /// Everything that is no machine, as one machine gets at it.
 #[derive(Debug)]
@@ -24,8 +23,7 @@ struct Around<'a> {
     setting: &'a Setting,
     ids: &'a [ServerId],
     pairs: &'a mut [Held<Pair>],
-    clients: &'a mut [Client],
-    conns: &'a mut BTreeMap<ConnId, ClientId>,
+    clients: &'a mut Held<Clients>,
     seen: &'a mut Vec<Seen>,
     fresh: &'a mut Vec<Pending>,
     likely: &'a mut usize,
@@ -64,11 +62,11 @@ impl World {
         work: impl FnOnce(&mut Host, &Ground<'_>, &mut Vec<Output>, &mut Around<'_>),
     ) {
         let place = self.place(server).expect("a server of this world");
-        let Self { setting, ensemble, settings, hosts, now, ids, pairs, clients, conns, .. } = self;
+        let Self { setting, ensemble, settings, hosts, now, ids, pairs, clients, .. } = self;
         let ground = Ground { setting, ensemble, settings, me: server, at: *now };
         let Outcome { seen, fresh, outputs, likely } = outcome;
         let me = server;
-        let mut others = Around { me, setting, ids, pairs, clients, conns, seen, fresh, likely };
+        let mut others = Around { me, setting, ids, pairs, clients, seen, fresh, likely };
         work(hosts[place].make_mut(), &ground, outputs, &mut others);
     }
 }
@@ -84,13 +82,8 @@ impl Others for Around<'_> {
     }
 
     fn client(&mut self, conn: ConnId, down: Down) {
-        let client = match down {
-            Down::End => self.conns.remove(&conn),
-            Down::Connected(_) | Down::Event(_) | Down::Reply(_) => self.conns.get(&conn).copied(),
-        };
-        if let Some(client) = client {
-            self.clients[usize::from(client.0)].tell(client, down, self.fresh);
-        }
+        let client = self.clients.make_mut().tell(conn, down);
+        self.fresh.extend(client.map(Pending::Answer));
     }
 
     fn hang_up(&mut self, link: LinkId) {
@@ -134,16 +127,8 @@ impl Others for Around<'_> {
     fn died(&mut self, tell: bool) {
         let me = self.me;
         self.each_pair(|pair, note| pair.died(me, tell, note));
-        let conns: Vec<_> = self.conns.iter().map(|(conn, client)| (*conn, *client)).collect();
-        for (conn, client) in conns {
-            let there = &mut self.clients[usize::from(client.0)];
-            let is_there =
-                there.conn.as_ref().is_some_and(|there| there.id == conn && there.server == me);
-            if is_there {
-                self.conns.remove(&conn);
-                there.tell(client, Down::End, self.fresh);
-            }
-        }
+        let Self { clients, fresh, .. } = self;
+        clients.make_mut().died(me, |client| fresh.push(Pending::Answer(client)));
     }
 
     fn risen(&mut self) {

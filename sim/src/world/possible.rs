@@ -62,7 +62,7 @@ impl World {
             }
             Pending::Ask(client) => {
                 let conn = self.client(client).conn.as_ref()?;
-                let awake = self.host(conn.server).is_awake() || !self.conns.contains_key(&conn.id);
+                let awake = self.host(conn.server).is_awake() || !self.clients.is_known(conn.id);
                 (!conn.up.is_empty() && awake).then_some(Step::Ask { client })
             }
             Pending::Dialled { from, to } => {
@@ -270,7 +270,7 @@ impl World {
     }
 
     fn connected(&self, client: ClientId, connected: bool) -> Result<(), Cannot> {
-        let this = self.clients.get(usize::from(client.0));
+        let this = self.clients.get(client);
         let this = this.ok_or_else(|| Cannot(format!("there is no client {}", client.0)))?;
         let is = this.conn.is_some();
         let word = if is { "connected" } else { "not connected" };

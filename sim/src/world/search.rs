@@ -52,6 +52,9 @@ pub struct Bounds {
     pub timeouts: u8,
     /// How many writes there are.
     pub writes: u8,
+    /// How often a client may ask for something. Its session is there as well, which takes a
+    /// transaction to begin; so servers are not alike where there are clients.
+    pub calls: u8,
     /// How many epochs there may be.
     pub epochs: u8,
     /// In how many rounds an election may be decided, where it is not one step.
@@ -71,6 +74,8 @@ pub struct Budget {
     pub timeouts: u8,
     /// Writes still to come.
     pub writes: u8,
+    /// Calls of clients still to come.
+    pub calls: u8,
 }
 
 impl Bounds {
@@ -90,8 +95,8 @@ impl Budget {
     /// Everything is left.
     #[must_use]
     pub const fn of(bounds: Bounds) -> Self {
-        let Bounds { crashes, power_losses, breaks, timeouts, writes, .. } = bounds;
-        Self { crashes, power_losses, breaks, timeouts, writes }
+        let Bounds { crashes, power_losses, breaks, timeouts, writes, calls, .. } = bounds;
+        Self { crashes, power_losses, breaks, timeouts, writes, calls }
     }
 
     /// Takes a price off.
@@ -106,6 +111,7 @@ impl Budget {
             Some(Price::Break) => &mut self.breaks,
             Some(Price::Timeout) => &mut self.timeouts,
             Some(Price::Write) => &mut self.writes,
+            Some(Price::Call) => &mut self.calls,
         };
         *left -= 1;
     }
@@ -120,6 +126,7 @@ impl Budget {
             Some(Price::Break) => self.breaks > 0,
             Some(Price::Timeout) => self.timeouts > 0,
             Some(Price::Write) => self.writes > 0,
+            Some(Price::Call) => self.calls > 0,
         }
     }
 }
@@ -137,6 +144,8 @@ pub enum Price {
     Timeout,
     /// One of the writes.
     Write,
+    /// One of the calls.
+    Call,
 }
 
 impl Host {
@@ -306,10 +315,10 @@ impl World {
             Step::PowerLoss { .. } => Some(Price::PowerLoss),
             Step::Break { .. } => Some(Price::Break),
             Step::Write { .. } => Some(Price::Write),
+            Step::Call { .. } => Some(Price::Call),
             Step::Timeout { server, timer } => self.patience(*server, *timer).flatten(),
             Step::Answer { .. }
             | Step::Ask { .. }
-            | Step::Call { .. }
             | Step::Closed { .. }
             | Step::Cut { .. }
             | Step::Deliver { .. }
@@ -376,12 +385,15 @@ impl World {
     }
 
     /// Everything that a search may do next with several servers at once: connecting, and
-    /// elections, where they are coarse; always in the same order.
+    /// elections, where they are coarse; and with clients. Always in the same order.
     pub fn choices_together(&self, steps: &mut Vec<Step>) {
         let bounds = self.setting.search.unwrap_or_default();
         let all = self.standing();
         let of = |server| &all[self.place(server).expect("a server of this world")];
         meetings(&self.ids, &of, (&self.ensemble.quorum, bounds), steps);
+        let serves = |server| of(server).serves;
+        let awake = |server| of(server).awake;
+        self.clients.choices(&self.ids, serves, awake, self.budget.calls > 0, steps);
     }
 
     fn standing(&self) -> Vec<Standing> {

@@ -8,7 +8,7 @@ use zoolab_sim::search::{End, Figures, Limits, Search};
 use zoolab_sim::states::{Ensemble, Preset, Root};
 use zoolab_sim::world::Bounds;
 
-fn space(bounds: Bounds, bugs: &[Bug]) -> Ensemble<8, 5> {
+fn space(bounds: Bounds, bugs: &[Bug]) -> Ensemble<9, 5> {
     let preset = Preset::named("small").expect("there is one");
     let mut setting = Preset { bounds, ..preset }.setting();
     setting.bugs = bugs.to_vec();
