@@ -33,6 +33,7 @@ extern crate alloc;
 pub mod acl;
 pub mod auth;
 pub mod bugs;
+pub mod client;
 pub mod code;
 pub mod config;
 pub mod election;

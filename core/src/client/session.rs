@@ -1,0 +1,668 @@
+//! The client itself: its session, and what becomes of calls and answers.
+//!
+//! ```text
+//!               Start                Connected              Greeted
+//!   NotConnected ---> dialling ------------------> greeting ---------> Connected,
+//!                      ^    ^                         |                ConnectedReadOnly
+//!          Redial      |    | no answer in time,      |                        |
+//!        (a while)     |    | refused, lost           v   lost, silent, garbled|
+//!                     waiting <-----------------------+<-----------------------+
+//!
+//!   from anywhere:  Closed       the application closed it, and the server knows or cannot be told
+//!                   Expired      a server says so, or nothing was heard for too long
+//!                   AuthFailed   a server did not take our credentials
+//! ```
+//!
+//! Each attempt to connect decides for all calls that were made since the last one failed: they
+//! are sent if it succeeds, and fail with it if it does not.
+//!
+//! How connections come and go is in `connection.rs`.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use super::address::Address;
+use super::answer::{Answer, Shape};
+use super::call::{After, Call, Made};
+use super::calls::{Asked, Calls};
+use super::chance::Chance;
+use super::chroot::Chroot;
+use super::config::{Config, Session};
+use super::error::Failed;
+use super::events::{Events, Notice, Removed, SessionState};
+use super::hosts::Hosts;
+use super::io::{CallId, Frame, Input, Line, Output, Timer, WatcherId};
+use super::pace::{self, Pace};
+use super::probe::Probe;
+use super::watches::{Kind, WatcherKind, Watches};
+use crate::Text;
+use crate::code::Code;
+use crate::ids::{Millis, Xid, Zxid};
+use crate::request::{Body, Event, Reply, Request};
+use crate::wire;
+
+/// What a client is doing, as applications see it.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum State {
+    /// A server did not take its credentials. It is over.
+    AuthFailed,
+    /// It was closed. It is over.
+    Closed,
+    /// It can read and write.
+    Connected,
+    /// It can read.
+    ConnectedReadOnly,
+    /// It is looking for a server.
+    Connecting,
+    /// Its session is over, and so is it.
+    Expired,
+    /// It has not begun.
+    NotConnected,
+}
+
+impl State {
+    /// Whether there will be more of it.
+    #[must_use]
+    pub const fn is_alive(self) -> bool {
+        match self {
+            Self::AuthFailed | Self::Closed | Self::Expired => false,
+            Self::Connected | Self::ConnectedReadOnly | Self::Connecting | Self::NotConnected => {
+                true
+            }
+        }
+    }
+}
+
+/// What the next frame on a line must be.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Expected {
+    /// An event, or a reply of this shape. Without a request waiting, a reply of any shape is
+    /// wrong.
+    Answer(Shape),
+    /// The answer to the first frame.
+    Greeting,
+    /// Nothing: the line is not up, or not any more.
+    Nothing,
+}
+
+/// How a client ended.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) enum End {
+    AuthFailed,
+    Closed,
+    Expired,
+}
+
+impl End {
+    /// What calls are told.
+    const fn failure(self) -> Failed {
+        match self {
+            Self::AuthFailed => Failed::Code(Code::AuthFailed),
+            Self::Closed | Self::Expired => Failed::Code(Code::SessionExpired),
+        }
+    }
+
+    /// What watchers are told.
+    pub(super) const fn state(self) -> SessionState {
+        match self {
+            Self::AuthFailed => SessionState::AuthFailed,
+            Self::Closed => SessionState::Closed,
+            Self::Expired => SessionState::Expired,
+        }
+    }
+}
+
+/// Where it stands with a connection.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) enum Phase {
+    Dialling { line: Line, host: Address },
+    Greeting { line: Line, host: Address },
+    New,
+    Open { line: Line, host: Address, read_only: bool },
+    Over(End),
+    Waiting,
+}
+
+/// One client: see the [module](super).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Client {
+    pub(super) chroot: Chroot,
+    pub(super) read_only: bool,
+    pub(super) rewatch: bool,
+    pub(super) requested_ms: u32,
+    request_timeout_ms: Option<NonZeroU32>,
+
+    pub(super) hosts: Hosts,
+    pub(super) phase: Phase,
+    /// Of all lines so far, so that none has the number of another.
+    pub(super) lines: u64,
+    /// Whether a line was ever up. Before, no other client can be in step with this one, and
+    /// there is no reason to wait before dialling.
+    pub(super) reached: bool,
+    pub(super) pace: Pace,
+    pub(super) probe: Probe,
+
+    pub(super) session: Option<Session>,
+    /// What the server agreed to, or before that what the client wishes.
+    pub(super) timeout_ms: u32,
+    /// Whether a server that can write knows the session. One that only reads makes up its own,
+    /// which is nothing to anybody else.
+    pub(super) session_is_real: bool,
+    pub(super) zxid_last: Zxid,
+    /// In the order in which the application gave them.
+    pub(super) auths: Vec<(Text, Arc<[u8]>)>,
+    /// Whether the application wants the session to end: then no attempt to connect follows the
+    /// one under way.
+    pub(super) closing: bool,
+
+    pub(super) calls: Calls,
+    pub(super) watches: Watches,
+    pub(super) events: Events,
+}
+
+impl Client {
+    /// A client that has not begun yet; [`Input::Start`] makes it.
+    ///
+    /// To shuffle its servers it takes a draw less than there are.
+    #[must_use]
+    pub fn new(config: Config, mut chance: Chance) -> Self {
+        let requested_ms = config.timeout_ms();
+        let Config {
+            connect,
+            read_only,
+            session,
+            default_watcher,
+            rewatch,
+            request_timeout_ms,
+            ..
+        } = config;
+        Self {
+            chroot: connect.chroot,
+            read_only,
+            rewatch,
+            requested_ms,
+            request_timeout_ms,
+            hosts: Hosts::new(&connect.servers, &mut chance),
+            phase: Phase::New,
+            lines: 0,
+            reached: false,
+            pace: Pace::default(),
+            probe: Probe::new(Millis(0)),
+            session,
+            timeout_ms: requested_ms,
+            session_is_real: session.is_some(),
+            zxid_last: Zxid::ZERO,
+            auths: Vec::new(),
+            closing: false,
+            calls: Calls::new(),
+            watches: Watches::default(),
+            events: Events::new(default_watcher),
+        }
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        match self.phase {
+            Phase::New => State::NotConnected,
+            Phase::Dialling { .. } | Phase::Greeting { .. } | Phase::Waiting => State::Connecting,
+            Phase::Open { read_only: false, .. } => State::Connected,
+            Phase::Open { read_only: true, .. } => State::ConnectedReadOnly,
+            Phase::Over(End::AuthFailed) => State::AuthFailed,
+            Phase::Over(End::Closed) => State::Closed,
+            Phase::Over(End::Expired) => State::Expired,
+        }
+    }
+
+    /// Its session, to go on with elsewhere.
+    #[must_use]
+    pub const fn session(&self) -> Option<Session> {
+        self.session
+    }
+
+    /// How long its session may go unheard of: what the server agreed to or, before that, what it
+    /// was told to ask for.
+    #[must_use]
+    pub const fn timeout_ms(&self) -> u32 {
+        self.timeout_ms
+    }
+
+    /// The newest transaction it has heard of in a reply.
+    #[must_use]
+    pub const fn zxid_last(&self) -> Zxid {
+        self.zxid_last
+    }
+
+    /// How many calls have no answer yet.
+    #[must_use]
+    pub fn calls_open(&self) -> usize {
+        self.calls.count()
+    }
+
+    /// The server that it is connected to.
+    #[must_use]
+    pub const fn server(&self) -> Option<&Address> {
+        match &self.phase {
+            Phase::Greeting { host, .. } | Phase::Open { host, .. } => Some(host),
+            Phase::Dialling { .. } | Phase::New | Phase::Over(_) | Phase::Waiting => None,
+        }
+    }
+
+    /// What the next frame on a line must be, given all inputs before it.
+    #[must_use]
+    pub fn expected(&self, on: Line) -> Expected {
+        match &self.phase {
+            Phase::Greeting { line, .. } if *line == on => Expected::Greeting,
+            Phase::Open { line, .. } if *line == on => {
+                let next = self.calls.expected();
+                Expected::Answer(next.map_or(Shape::None, |(_, shape)| shape))
+            }
+            Phase::Dialling { .. }
+            | Phase::Greeting { .. }
+            | Phase::New
+            | Phase::Open { .. }
+            | Phase::Over(_)
+            | Phase::Waiting => Expected::Nothing,
+        }
+    }
+
+    /// The input that a frame's bytes are, without the length before them. To be taken before the
+    /// next frame is read.
+    #[must_use]
+    pub fn read(&self, line: Line, payload: &[u8]) -> Input {
+        let input =
+            match self.expected(line) {
+                Expected::Answer(shape) => wire::decode_answer(payload, shape)
+                    .map(|answer| Input::Answered { line, answer }),
+                Expected::Greeting => wire::decode_connected(payload)
+                    .map(|response| Input::Greeted { line, response }),
+                Expected::Nothing => return Input::Garbled { line },
+            };
+        input.unwrap_or(Input::Garbled { line })
+    }
+
+    /// Takes one input to its end.
+    ///
+    /// `now` is a steady clock. It only serves to know how long ago something was heard when a
+    /// connection is lost, and how long a call has waited; a timer that is said to have run out
+    /// has run out, whatever the clock shows.
+    pub fn step(&mut self, now: Millis, input: Input, out: &mut Vec<Output>) {
+        let before = out.len();
+        let mut heard = false;
+        match input {
+            Input::AddAuth { scheme, auth } => self.on_auth(scheme, auth, out),
+            Input::Answered { line, answer } if self.is_open(line) => {
+                heard = true;
+                self.pace.heard = now;
+                self.on_answer(now, answer, out);
+            }
+            Input::Call { id, call } => self.on_call(now, id, call, out),
+            Input::Close { id } => self.on_close(now, id, out),
+            Input::Connected { line } => self.on_connected(now, line, out),
+            Input::DefaultWatcher(watcher) => self.events.default = watcher,
+            Input::Disconnected { line } | Input::Refused { line } if self.is_on(line) => {
+                self.lost(now, out);
+            }
+            Input::Greeted { line, response } if self.is_greeting(line) => {
+                heard = true;
+                self.pace.heard = now;
+                self.on_greeted(now, &response, out);
+            }
+            // What does not belong here ends the line as surely as what cannot be read.
+            Input::Answered { line, .. }
+            | Input::Garbled { line }
+            | Input::Greeted { line, .. }
+                if self.is_on(line) =>
+            {
+                self.hang_up(now, out);
+            }
+            // From a line that was given up.
+            Input::Answered { .. }
+            | Input::Disconnected { .. }
+            | Input::Garbled { .. }
+            | Input::Greeted { .. }
+            | Input::Refused { .. } => {}
+            Input::Probed { probe, writable } => {
+                if self.probe.answered(probe, writable) {
+                    self.hang_up(now, out);
+                }
+            }
+            Input::Servers { servers, chance } => self.on_servers(now, &servers, chance, out),
+            Input::Start => self.on_start(now, out),
+            Input::Timeout(timer) => {
+                // One that was disarmed may have run out at the same moment.
+                if self.pace.ran_out(timer) {
+                    self.on_timeout(now, timer, out);
+                }
+            }
+        }
+        self.keep_pace(now, heard, before, out);
+        self.assert_invariants();
+    }
+
+    /// Starts the timers that follow from what was said and heard in this step.
+    fn keep_pace(&mut self, now: Millis, heard: bool, before: usize, out: &mut Vec<Output>) {
+        if let Phase::Open { .. } = self.phase {
+            let silence_ms = pace::silence_ms(self.timeout_ms);
+            let sends = |output: &Output| matches!(output, Output::Send { .. });
+            if out[before..].iter().any(sends) {
+                self.pace.sent = now;
+                self.pace.wake(Timer::Ping, pace::ping_ms(silence_ms), out);
+            } else if !self.pace.is_running(Timer::Ping) {
+                let idle_ms = pace::between(self.pace.sent, now);
+                self.pace.wake(Timer::Ping, pace::ping_ms(silence_ms).saturating_sub(idle_ms), out);
+            }
+            if heard {
+                self.pace.wake(Timer::Silence, silence_ms, out);
+            }
+        }
+        if let Some(most_ms) = self.request_timeout_ms {
+            let due = self.calls.oldest().map(|since| Millis(since.0 + i64::from(most_ms.get())));
+            self.pace.request_until(now, due, out);
+        }
+    }
+
+    fn on_timeout(&mut self, now: Millis, timer: Timer, out: &mut Vec<Output>) {
+        match timer {
+            Timer::Attempt => self.hang_up(now, out),
+            Timer::Expiry => self.expire(out),
+            Timer::Ping => self.send(Xid::PING, Request::Ping, out),
+            Timer::Probe => self.ask_around(now, out),
+            Timer::Redial => self.dial(out),
+            Timer::Request => self.give_up_oldest(now, out),
+            Timer::Silence => {
+                // A host that slept may find that more than the connection is over.
+                let silent_ms = pace::between(self.pace.heard, now);
+                if self.session.is_some() && silent_ms >= pace::expiry_ms(self.timeout_ms) {
+                    self.expire(out);
+                } else {
+                    self.hang_up(now, out);
+                }
+            }
+        }
+    }
+
+    fn on_auth(&mut self, scheme: Text, auth: Arc<[u8]>, out: &mut Vec<Output>) {
+        if !self.state().is_alive() {
+            return;
+        }
+        self.auths.push((scheme.clone(), auth.clone()));
+        // Otherwise it is sent with the others as soon as there is a connection. The Java client
+        // then sends it twice.
+        if let Phase::Open { .. } = self.phase {
+            self.send(Xid::AUTH, Request::Auth { scheme: Some(scheme), auth: Some(auth) }, out);
+        }
+    }
+
+    fn on_call(&mut self, now: Millis, id: CallId, call: Call, out: &mut Vec<Output>) {
+        match call.make(&self.chroot) {
+            Ok(Made::Ask(request, after)) => {
+                let asked = Asked { id: Some(id), after, since: now };
+                self.ask(request, asked, out);
+            }
+            Ok(Made::Done(body)) => {
+                out.push(Output::Complete { id, zxid: Zxid::NONE, result: Ok(body) });
+            }
+            Err(failed) => {
+                out.push(Output::Complete { id, zxid: Zxid::NONE, result: Err(failed) });
+            }
+        }
+    }
+
+    fn on_close(&mut self, now: Millis, id: CallId, out: &mut Vec<Output>) {
+        match self.phase {
+            Phase::Over(_) => {
+                out.push(Output::Complete { id, zxid: Zxid::NONE, result: Ok(Body::None) });
+            }
+            Phase::New => {
+                out.push(Output::Complete { id, zxid: Zxid::NONE, result: Ok(Body::None) });
+                self.over(End::Closed, out);
+                self.tell(SessionState::Closed, out);
+            }
+            Phase::Dialling { .. }
+            | Phase::Greeting { .. }
+            | Phase::Open { .. }
+            | Phase::Waiting => {
+                let asked = Asked { id: Some(id), after: After::Close, since: now };
+                self.ask(Request::CloseSession, asked, out);
+                self.closing = true;
+                self.probe.stop();
+                self.pace.disarm(Timer::Probe, out);
+            }
+        }
+    }
+
+    /// Sends a request, or keeps it until it can be sent, or fails it if it never will be.
+    pub(super) fn ask(&mut self, request: Request, asked: Asked, out: &mut Vec<Output>) {
+        match self.phase {
+            Phase::Over(end) => self.finish(asked, Zxid::NONE, Err(end.failure()), out),
+            // Nothing comes after the end of a session.
+            Phase::Dialling { .. }
+            | Phase::Greeting { .. }
+            | Phase::New
+            | Phase::Open { .. }
+            | Phase::Waiting
+                if self.closing =>
+            {
+                self.finish(asked, Zxid::NONE, Err(Failed::ConnectionLoss), out);
+            }
+            Phase::Open { .. } => {
+                let xid = self.calls.send(&request, asked);
+                self.send(xid, request, out);
+            }
+            Phase::Dialling { .. } | Phase::Greeting { .. } | Phase::New | Phase::Waiting => {
+                self.calls.queue(request, asked);
+            }
+        }
+    }
+
+    /// Puts a frame on the line that is open.
+    pub(super) fn send(&self, xid: Xid, request: Request, out: &mut Vec<Output>) {
+        if let Phase::Open { line, .. } = self.phase {
+            out.push(Output::Send { line, frame: Frame::Request(xid, request) });
+        }
+    }
+
+    fn on_answer(&mut self, now: Millis, answer: Answer, out: &mut Vec<Output>) {
+        let (xid, zxid, result) = match answer {
+            Answer::Event(event) => return self.on_event(event, out),
+            Answer::Reply(Reply { xid, zxid, err: None, body }) => (xid, zxid, Ok(body)),
+            Answer::Reply(Reply { xid, zxid, err: Some(code), .. }) => {
+                (xid, zxid, Err(Failed::Code(code)))
+            }
+            Answer::Unnamed { xid, zxid, number } => (xid, zxid, Err(Failed::Unknown(number))),
+        };
+        if xid == Xid::PING {
+            return;
+        }
+        if xid == Xid::AUTH {
+            if result == Err(Failed::Code(Code::AuthFailed)) {
+                self.tell(SessionState::AuthFailed, out);
+                self.over(End::AuthFailed, out);
+                self.tell_closed(out);
+            }
+            return;
+        }
+        // Answers come in the order of requests, and each is of the shape that was asked for.
+        let fits = self.calls.expected().is_some_and(|(expected, shape)| {
+            expected == xid && result.as_ref().map_or(true, |body| shape.fits(body))
+        });
+        if !fits {
+            return self.hang_up(now, out);
+        }
+        let asked = self.calls.answered().expect("an answer was expected");
+        if zxid > Zxid::ZERO {
+            self.zxid_last = zxid;
+        }
+        let is_end = asked.after == After::Close;
+        self.finish(asked, zxid, result, out);
+        if is_end {
+            self.over(End::Closed, out);
+            self.tell(SessionState::Closed, out);
+        }
+    }
+
+    fn on_event(&mut self, event: Event, out: &mut Vec<Output>) {
+        let Event { kind, path, zxid } = event;
+        let to: Vec<_> = self.watches.fire(kind, &path).into_iter().collect();
+        if !to.is_empty() {
+            let path = self.chroot.to_client(&path);
+            out.push(Output::Deliver { notice: Notice::Node { kind, path, zxid }, to });
+        }
+    }
+
+    /// A call is answered or fails: does what follows from it, and tells the application.
+    fn finish(
+        &mut self,
+        asked: Asked,
+        zxid: Zxid,
+        mut result: Result<Body, Failed>,
+        out: &mut Vec<Output>,
+    ) {
+        let Asked { id, after, since: _ } = asked;
+        match after {
+            After::Close | After::Nothing => {}
+            After::Created { stat: asked } => {
+                if let Ok(Body::Created { path, stat }) = &mut result {
+                    *path = self.chroot.to_client(path);
+                    *stat = stat.filter(|_| asked);
+                }
+            }
+            After::Synced => {
+                if let Ok(Body::Synced(Some(path))) = &mut result {
+                    *path = self.chroot.to_client(path);
+                }
+            }
+            After::Unwatch { path, kind, watcher, local } => {
+                result = self.unwatch(&path, kind, watcher, local, result.err(), out);
+            }
+            After::Watch { path, on, watcher } => {
+                if let Some(kind) = on.kind(result.as_ref().err().copied()) {
+                    self.watches.add(kind, path, watcher);
+                }
+            }
+        }
+        if let Some(id) = id {
+            out.push(Output::Complete { id, zxid, result });
+        }
+    }
+
+    /// Forgets watches and tells those whose they were. What the server says counts unless it is
+    /// a matter of this client alone.
+    fn unwatch(
+        &mut self,
+        path: &Text,
+        kind: WatcherKind,
+        watcher: Option<WatcherId>,
+        local: bool,
+        refused: Option<Failed>,
+        out: &mut Vec<Output>,
+    ) -> Result<Body, Failed> {
+        if !self.watches.has(kind, path, watcher) {
+            return Err(Code::NoWatcher.into());
+        }
+        if let Some(failed) = refused.filter(|_| !local) {
+            return Err(failed);
+        }
+        let gone = [Failed::ConnectionLoss, Failed::Code(Code::SessionExpired)];
+        let connected = refused.is_none_or(|failed| !gone.contains(&failed));
+        let removed = self.watches.remove(kind, path, watcher);
+        for kind in [Removed::Data, Removed::Child, Removed::Persistent] {
+            let to = removed.iter().filter(|(of, _)| removed_kind(*of) == kind);
+            let to: alloc::collections::BTreeSet<_> =
+                to.flat_map(|(_, watchers)| watchers).copied().collect();
+            if !to.is_empty() {
+                let path = self.chroot.to_client(path);
+                let notice = Notice::WatchRemoved { kind, path, connected };
+                out.push(Output::Deliver { notice, to: to.into_iter().collect() });
+            }
+        }
+        Ok(Body::None)
+    }
+
+    /// The oldest call has waited long enough; the connection goes with it.
+    fn give_up_oldest(&mut self, now: Millis, out: &mut Vec<Output>) {
+        let Some(asked) = self.calls.take_oldest() else { return };
+        let is_end = asked.after == After::Close;
+        self.finish(asked, Zxid::NONE, Err(Failed::RequestTimeout), out);
+        if is_end {
+            self.over(End::Closed, out);
+            self.tell(SessionState::Closed, out);
+        } else {
+            self.hang_up(now, out);
+        }
+    }
+
+    /// Tells watchers what has become of the session.
+    pub(super) fn tell(&mut self, state: SessionState, out: &mut Vec<Output>) {
+        self.events.session(state, &self.watches, out);
+        if !self.rewatch && state != SessionState::SyncConnected {
+            self.watches.forget_one_shot();
+        }
+    }
+
+    /// Tells watchers that the client is closed, if it was to be.
+    pub(super) fn tell_closed(&mut self, out: &mut Vec<Output>) {
+        if self.closing {
+            self.phase = Phase::Over(End::Closed);
+            self.tell(SessionState::Closed, out);
+        }
+    }
+
+    /// Fails whatever has no answer: what was sent first, then what was not.
+    pub(super) fn fail_all(&mut self, failed: Failed, out: &mut Vec<Output>) {
+        while let Some(asked) = self.calls.lost() {
+            self.finish(asked, Zxid::NONE, Err(failed), out);
+        }
+    }
+
+    /// Ends for good. What watchers are told of it comes before or after; that differs.
+    pub(super) fn over(&mut self, end: End, out: &mut Vec<Output>) {
+        self.drop_line(out);
+        for timer in Timer::ALL {
+            self.pace.disarm(timer, out);
+        }
+        self.phase = Phase::Over(end);
+        self.fail_all(end.failure(), out);
+    }
+
+    /// Checks what must hold between inputs.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn assert_invariants(&self) {
+        let runs = |timer| self.pace.is_running(timer);
+        let is_open = matches!(self.phase, Phase::Open { .. });
+        let is_trying = match self.phase {
+            Phase::Dialling { .. } | Phase::Greeting { .. } => true,
+            Phase::New | Phase::Open { .. } | Phase::Over(_) | Phase::Waiting => false,
+        };
+        let is_waiting = self.phase == Phase::Waiting;
+        assert_eq!(runs(Timer::Redial), is_waiting, "redialling while {:?}", self.phase);
+        assert_eq!(runs(Timer::Attempt), is_trying, "an attempt while {:?}", self.phase);
+        assert_eq!(runs(Timer::Ping), is_open, "pings while {:?}", self.phase);
+        assert_eq!(runs(Timer::Silence), is_open, "listening while {:?}", self.phase);
+        let can_expire = self.session.is_some() && (is_trying || is_waiting);
+        assert_eq!(runs(Timer::Expiry), can_expire, "expiring while {:?}", self.phase);
+        let is_looking = self.state() == State::ConnectedReadOnly && !self.closing;
+        assert_eq!(runs(Timer::Probe), is_looking, "probing while {:?}", self.phase);
+        assert!(is_open || !self.calls.is_waiting(), "waiting for answers while {:?}", self.phase);
+        assert!(!is_open || !self.calls.is_queueing(), "not sent though there is a connection");
+        if let Phase::Over(_) = self.phase {
+            assert!(self.pace.is_idle(), "a timer after the end");
+            assert_eq!(self.calls.count(), 0, "a call after the end");
+        }
+        self.calls.assert_invariants();
+        self.watches.assert_invariants();
+    }
+}
+
+/// What the removal of a watch is called.
+const fn removed_kind(kind: Kind) -> Removed {
+    match kind {
+        Kind::Child => Removed::Child,
+        Kind::Data | Kind::Exist => Removed::Data,
+        Kind::Persistent | Kind::Recursive => Removed::Persistent,
+    }
+}
