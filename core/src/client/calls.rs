@@ -125,3 +125,15 @@ impl Calls {
         assert!(since.is_sorted(), "calls out of order");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_the_greatest_number_comes_one() {
+        let mut calls = Calls { next: i32::MAX - 1, ..Calls::new() };
+        let mut send = || calls.send(&Request::WhoAmI, Asked::by_client());
+        assert_eq!([send(), send(), send()], [Xid(i32::MAX - 1), Xid(1), Xid(2)]);
+    }
+}

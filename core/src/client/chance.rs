@@ -54,27 +54,25 @@ impl FromIterator<u64> for Chance {
 
 /// A probability: so many parts of so many.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Odds {
+pub(super) struct Odds {
     parts: u64,
     of: u64,
 }
 
 impl Odds {
     /// It happens.
-    pub const CERTAIN: Self = Self { parts: 1, of: 1 };
+    pub(super) const CERTAIN: Self = Self { parts: 1, of: 1 };
     /// It does not happen.
-    pub const NEVER: Self = Self { parts: 0, of: 1 };
+    pub(super) const NEVER: Self = Self { parts: 0, of: 1 };
 
     /// `parts` of `of`, which is not zero and not less.
-    #[must_use]
-    pub fn new(parts: usize, of: usize) -> Self {
+    pub(super) fn new(parts: usize, of: usize) -> Self {
         assert!(of > 0 && parts <= of, "{parts} parts of {of}");
         Self { parts: parts as u64, of: of as u64 }
     }
 
     /// Of the opposite.
-    #[must_use]
-    pub const fn not(self) -> Self {
+    pub(super) const fn not(self) -> Self {
         Self { parts: self.of - self.parts, of: self.of }
     }
 }

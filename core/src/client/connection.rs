@@ -12,7 +12,8 @@ use super::events::SessionState;
 use super::io::{Frame, Line, Output, Timer};
 use super::pace;
 use super::probe::Probe;
-use super::session::{Client, End, Phase};
+use super::session::Client;
+use super::state::{End, Phase};
 use crate::ids::{Millis, SessionId, Xid};
 use crate::request::{ConnectRequest, ConnectResponse, Request};
 
@@ -144,7 +145,6 @@ impl Client {
             let (scheme, auth) = (Some(scheme.clone()), Some(auth.clone()));
             self.send(Xid::AUTH, Request::Auth { scheme, auth }, out);
         }
-        let waiting: Vec<_> = core::iter::from_fn(|| self.calls.unqueue()).collect();
         if self.rewatch {
             let batches = self.watches.batches(self.zxid_last);
             for batch in batches.into_iter().rev() {
@@ -153,7 +153,7 @@ impl Client {
                 self.send(xid, request, out);
             }
         }
-        for (request, asked) in waiting {
+        while let Some((request, asked)) = self.calls.unqueue() {
             let xid = self.calls.send(&request, asked);
             self.send(xid, request, out);
         }

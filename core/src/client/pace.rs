@@ -22,21 +22,18 @@ const PING_AT_LEAST_MS: u32 = 10_000;
 const PING_EARLY_MS: u32 = 1000;
 
 /// For how long a server may be silent.
-#[must_use]
-pub const fn silence_ms(timeout_ms: u32) -> u32 {
+pub(super) const fn silence_ms(timeout_ms: u32) -> u32 {
     (timeout_ms as u64 * 2 / 3) as u32
 }
 
 /// For how long nothing may be heard of a session before the client itself takes it for expired.
 /// The server has long done so then.
-#[must_use]
-pub const fn expiry_ms(timeout_ms: u32) -> u32 {
+pub(super) const fn expiry_ms(timeout_ms: u32) -> u32 {
     (timeout_ms as u64 * 4 / 3) as u32
 }
 
 /// How long an attempt to connect may take, and the handshake after it as well.
-#[must_use]
-pub fn attempt_ms(timeout_ms: u32, hosts: usize) -> u32 {
+pub(super) fn attempt_ms(timeout_ms: u32, hosts: usize) -> u32 {
     let hosts = u32::try_from(hosts).unwrap_or(u32::MAX);
     (timeout_ms / hosts).max(1)
 }
@@ -47,8 +44,7 @@ pub fn attempt_ms(timeout_ms: u32, hosts: usize) -> u32 {
 /// the client has been quiet for more than a second; in any case once it has been quiet for more
 /// than ten. The Java client asks itself only when something wakes it, and so may be up to a
 /// second later.
-#[must_use]
-pub fn ping_ms(silence_ms: u32) -> u32 {
+pub(super) fn ping_ms(silence_ms: u32) -> u32 {
     let half = silence_ms / 2;
     if half <= PING_EARLY_MS {
         return half.max(1);

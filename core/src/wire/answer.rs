@@ -29,7 +29,7 @@ pub fn decode_connected(payload: &[u8]) -> Result<ConnectResponse, WireError> {
     let (timeout_ms, session) = (reader.int()?, SessionId(reader.long()?));
     let password = reader.buffer()?.unwrap_or_default();
     let password = password.as_ref().try_into().map_err(|_| WireError::Length {
-        at: reader.at() - password.len(),
+        at: reader.at() - password.len() - 4,
         length: password.len() as i32,
         most: 16,
     })?;
