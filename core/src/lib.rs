@@ -25,6 +25,8 @@
 //! ```
 //!
 //! `prepare` decides and may refuse; `apply` obeys and cannot fail.
+//!
+//! At the other end of a connection is a [`client::Client`], a value as well.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What a client is told when it begins.
+//! How a client is set up.
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -7,7 +7,7 @@ use super::address::ConnectString;
 use super::io::WatcherId;
 use crate::ids::SessionId;
 
-/// See the [module](self).
+/// What a client is told when it begins.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Config {
     /// Whom to connect to, and what to take for the root.
@@ -15,7 +15,7 @@ pub struct Config {
     /// How long a session may go unheard of, as the client would like it; the server decides. Too
     /// short and a stutter costs the session; too long and the ephemerals of the dead linger.
     /// Invariant: positive.
-    timeout_ms: u32,
+    pub(super) timeout_ms: u32,
     /// Whether to make do with a server that cannot write while none can be found that can.
     pub read_only: bool,
     /// A session to go on with.

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use super::address::{Address, ServerList};
 use super::chance::{Chance, Odds};
 
-/// See the [module](self).
+/// The servers of an ensemble, and which to try next.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Hosts {
     /// Shuffled. Invariant: not empty.

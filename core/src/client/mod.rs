@@ -113,6 +113,7 @@ mod error;
 mod events;
 mod hosts;
 mod io;
+mod outcome;
 mod pace;
 mod probe;
 mod session;

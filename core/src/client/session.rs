@@ -1,4 +1,4 @@
-//! The client itself: its session, and what becomes of calls and answers.
+//! The client itself: where its session stands, and which input goes where.
 //!
 //! ```text
 //!               Start                Connected              Greeted
@@ -16,31 +16,30 @@
 //! Each attempt to connect decides for all calls that were made since the last one failed: they
 //! are sent if it succeeds, and fail with it if it does not.
 //!
-//! How connections come and go is in `connection.rs`.
+//! How connections come and go is in `connection.rs`; how calls end, in `outcome.rs`.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::address::Address;
-use super::answer::{Answer, Shape};
+use super::answer::Shape;
 use super::call::{After, Call, Made};
 use super::calls::{Asked, Calls};
 use super::chance::Chance;
 use super::chroot::Chroot;
 use super::config::{Config, Session};
 use super::error::Failed;
-use super::events::{Events, Notice, Removed, SessionState};
+use super::events::{Events, SessionState};
 use super::hosts::Hosts;
-use super::io::{CallId, Frame, Input, Line, Output, Timer, WatcherId};
+use super::io::{CallId, Frame, Input, Line, Output, Timer};
 use super::pace::{self, Pace};
 use super::probe::Probe;
 use super::state::{End, Expected, Phase, State};
-use super::watches::{Kind, WatcherKind, Watches};
+use super::watches::Watches;
 use crate::Text;
-use crate::code::Code;
 use crate::ids::{Millis, Xid, Zxid};
-use crate::request::{Body, Event, Reply, Request};
+use crate::request::{Body, Request};
 use crate::wire;
 
 /// One client: see the [module](super).
@@ -86,21 +85,20 @@ impl Client {
     /// To shuffle its servers it takes a draw less than there are.
     #[must_use]
     pub fn new(config: Config, mut chance: Chance) -> Self {
-        let requested_ms = config.timeout_ms();
         let Config {
             connect,
+            timeout_ms,
             read_only,
             session,
             default_watcher,
             rewatch,
             request_timeout_ms,
-            ..
         } = config;
         Self {
             chroot: connect.chroot,
             read_only,
             rewatch,
-            requested_ms,
+            requested_ms: timeout_ms,
             request_timeout_ms,
             hosts: Hosts::new(&connect.servers, &mut chance),
             phase: Phase::New,
@@ -109,7 +107,7 @@ impl Client {
             pace: Pace::default(),
             probe: Probe::new(Millis(0)),
             session,
-            timeout_ms: requested_ms,
+            timeout_ms,
             session_is_real: session.is_some(),
             zxid_last: Zxid::ZERO,
             auths: Vec::new(),
@@ -354,25 +352,16 @@ impl Client {
 
     /// Sends a request, or keeps it until it can be sent, or fails it if it never will be.
     pub(super) fn ask(&mut self, request: Request, asked: Asked, out: &mut Vec<Output>) {
-        match self.phase {
-            Phase::Over(end) => self.finish(asked, Zxid::NONE, Err(end.failure()), out),
+        if let Phase::Over(end) = self.phase {
+            self.finish(asked, Zxid::NONE, Err(end.failure()), out);
+        } else if self.closing {
             // Nothing comes after the end of a session.
-            Phase::Dialling { .. }
-            | Phase::Greeting { .. }
-            | Phase::New
-            | Phase::Open { .. }
-            | Phase::Waiting
-                if self.closing =>
-            {
-                self.finish(asked, Zxid::NONE, Err(Failed::ConnectionLoss), out);
-            }
-            Phase::Open { .. } => {
-                let xid = self.calls.send(&request, asked);
-                self.send(xid, request, out);
-            }
-            Phase::Dialling { .. } | Phase::Greeting { .. } | Phase::New | Phase::Waiting => {
-                self.calls.queue(request, asked);
-            }
+            self.finish(asked, Zxid::NONE, Err(Failed::ConnectionLoss), out);
+        } else if let Phase::Open { .. } = self.phase {
+            let xid = self.calls.send(&request, asked);
+            self.send(xid, request, out);
+        } else {
+            self.calls.queue(request, asked);
         }
     }
 
@@ -380,136 +369,6 @@ impl Client {
     pub(super) fn send(&self, xid: Xid, request: Request, out: &mut Vec<Output>) {
         if let Phase::Open { line, .. } = self.phase {
             out.push(Output::Send { line, frame: Frame::Request(xid, request) });
-        }
-    }
-
-    fn on_answer(&mut self, now: Millis, answer: Answer, out: &mut Vec<Output>) {
-        let (xid, zxid, result) = match answer {
-            Answer::Event(event) => return self.on_event(event, out),
-            Answer::Reply(Reply { xid, zxid, err: None, body }) => (xid, zxid, Ok(body)),
-            Answer::Reply(Reply { xid, zxid, err: Some(code), .. }) => {
-                (xid, zxid, Err(Failed::Code(code)))
-            }
-            Answer::Unnamed { xid, zxid, number } => (xid, zxid, Err(Failed::Unknown(number))),
-        };
-        if xid == Xid::PING {
-            return;
-        }
-        if xid == Xid::AUTH {
-            if result == Err(Failed::Code(Code::AuthFailed)) {
-                self.tell(SessionState::AuthFailed, out);
-                self.over(End::AuthFailed, out);
-                self.tell_closed(out);
-            }
-            return;
-        }
-        // Answers come in the order of requests, and each is of the shape that was asked for.
-        let fits = self.calls.expected().is_some_and(|(expected, shape)| {
-            expected == xid && result.as_ref().map_or(true, |body| shape.fits(body))
-        });
-        if !fits {
-            return self.hang_up(now, out);
-        }
-        let asked = self.calls.answered().expect("an answer was expected");
-        if zxid > Zxid::ZERO {
-            self.zxid_last = zxid;
-        }
-        let is_end = asked.after == After::Close;
-        self.finish(asked, zxid, result, out);
-        if is_end {
-            self.over(End::Closed, out);
-            self.tell(SessionState::Closed, out);
-        }
-    }
-
-    fn on_event(&mut self, event: Event, out: &mut Vec<Output>) {
-        let Event { kind, path, zxid } = event;
-        let to: Vec<_> = self.watches.fire(kind, &path).into_iter().collect();
-        if !to.is_empty() {
-            let path = self.chroot.to_client(&path);
-            out.push(Output::Deliver { notice: Notice::Node { kind, path, zxid }, to });
-        }
-    }
-
-    /// A call is answered or fails: does what follows from it, and tells the application.
-    fn finish(
-        &mut self,
-        asked: Asked,
-        zxid: Zxid,
-        mut result: Result<Body, Failed>,
-        out: &mut Vec<Output>,
-    ) {
-        let Asked { id, after, since: _ } = asked;
-        match after {
-            After::Close | After::Nothing => {}
-            After::Created { stat: asked } => {
-                if let Ok(Body::Created { path, stat }) = &mut result {
-                    *path = self.chroot.to_client(path);
-                    *stat = stat.filter(|_| asked);
-                }
-            }
-            After::Synced => {
-                if let Ok(Body::Synced(Some(path))) = &mut result {
-                    *path = self.chroot.to_client(path);
-                }
-            }
-            After::Unwatch { path, kind, watcher, local } => {
-                result = self.unwatch(&path, kind, watcher, local, result.err(), out);
-            }
-            After::Watch { path, on, watcher } => {
-                if let Some(kind) = on.kind(result.as_ref().err().copied()) {
-                    self.watches.add(kind, path, watcher);
-                }
-            }
-        }
-        if let Some(id) = id {
-            out.push(Output::Complete { id, zxid, result });
-        }
-    }
-
-    /// Forgets watches and tells those whose they were. What the server says counts unless it is
-    /// a matter of this client alone.
-    fn unwatch(
-        &mut self,
-        path: &Text,
-        kind: WatcherKind,
-        watcher: Option<WatcherId>,
-        local: bool,
-        refused: Option<Failed>,
-        out: &mut Vec<Output>,
-    ) -> Result<Body, Failed> {
-        if !self.watches.has(kind, path, watcher) {
-            return Err(Code::NoWatcher.into());
-        }
-        if let Some(failed) = refused.filter(|_| !local) {
-            return Err(failed);
-        }
-        let gone = [Failed::ConnectionLoss, Failed::Code(Code::SessionExpired)];
-        let connected = refused.is_none_or(|failed| !gone.contains(&failed));
-        let removed = self.watches.remove(kind, path, watcher);
-        for kind in [Removed::Data, Removed::Child, Removed::Persistent] {
-            let to = removed.iter().filter(|(of, _)| removed_kind(*of) == kind);
-            let to: alloc::collections::BTreeSet<_> =
-                to.flat_map(|(_, watchers)| watchers).copied().collect();
-            if !to.is_empty() {
-                let path = self.chroot.to_client(path);
-                let notice = Notice::WatchRemoved { kind, path, connected };
-                out.push(Output::Deliver { notice, to: to.into_iter().collect() });
-            }
-        }
-        Ok(Body::None)
-    }
-
-    /// The oldest call has waited long enough; the connection goes with it.
-    fn give_up_oldest(&mut self, now: Millis, out: &mut Vec<Output>) {
-        let Some(asked) = self.calls.take_oldest() else { return };
-        let is_end = asked.after == After::Close;
-        self.finish(asked, Zxid::NONE, Err(Failed::RequestTimeout), out);
-        if is_end {
-            self.over(End::Closed, out);
-            self.tell(SessionState::Closed, out);
-        } else {
-            self.hang_up(now, out);
         }
     }
 
@@ -526,13 +385,6 @@ impl Client {
         if self.closing {
             self.phase = Phase::Over(End::Closed);
             self.tell(SessionState::Closed, out);
-        }
-    }
-
-    /// Fails whatever has no answer: what was sent first, then what was not.
-    pub(super) fn fail_all(&mut self, failed: Failed, out: &mut Vec<Output>) {
-        while let Some(asked) = self.calls.lost() {
-            self.finish(asked, Zxid::NONE, Err(failed), out);
         }
     }
 
@@ -572,16 +424,10 @@ impl Client {
             assert!(self.pace.is_idle(), "a timer after the end");
             assert_eq!(self.calls.count(), 0, "a call after the end");
         }
-        self.calls.assert_invariants();
-        self.watches.assert_invariants();
-    }
-}
-
-/// What the removal of a watch is called.
-const fn removed_kind(kind: Kind) -> Removed {
-    match kind {
-        Kind::Child => Removed::Child,
-        Kind::Data | Kind::Exist => Removed::Data,
-        Kind::Persistent | Kind::Recursive => Removed::Persistent,
+        // These look at everything there is, which a step does not.
+        if cfg!(debug_assertions) {
+            self.calls.assert_invariants();
+            self.watches.assert_invariants();
+        }
     }
 }

@@ -343,10 +343,13 @@ fn body_for(request: &Request) -> Body {
             Body::Created { path, stat: with.then_some(stat) }
         }
         Shape::Data => Body::Data { data, stat },
-        Shape::Multi => match request {
-            Request::Multi(ops) => Body::Multi(vec![OpResult::Deleted; ops.len()]),
-            _ => Body::Multi(vec![OpResult::Data { data, stat }]),
-        },
+        Shape::Multi => {
+            if let Request::Multi(ops) = request {
+                Body::Multi(vec![OpResult::Deleted; ops.len()])
+            } else {
+                Body::Multi(vec![OpResult::Data { data, stat }])
+            }
+        }
         Shape::None => Body::None,
         Shape::Paths => Body::Paths(vec!["/app/e".into()]),
         Shape::Stat => Body::Stat(stat),
@@ -407,6 +410,7 @@ fn shown_frame(frame: &Frame) -> String {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are rare and show themselves")]
 fn shown_request(request: &Request) -> String {
     let watching = |watch: &bool| if *watch { " watching" } else { "" };
     match request {

@@ -130,7 +130,17 @@ impl Pair {
                         wire::encode_reply(&reply, &mut bytes);
                         conn
                     }
-                    _ => continue,
+                    zoolab_core::Output::Arm { .. }
+                    | zoolab_core::Output::Close { .. }
+                    | zoolab_core::Output::Dial { .. }
+                    | zoolab_core::Output::Disarm { .. }
+                    | zoolab_core::Output::Halt { .. }
+                    | zoolab_core::Output::HangUp { .. }
+                    | zoolab_core::Output::Note(_)
+                    | zoolab_core::Output::Reload
+                    | zoolab_core::Output::Send { .. }
+                    | zoolab_core::Output::Tell { .. }
+                    | zoolab_core::Output::Wake { .. } => continue,
                 };
                 if self.conn.is_some_and(|(_, conn)| conn == to) {
                     self.down.extend(bytes);
@@ -305,7 +315,7 @@ fn a_watch_survives_a_reconnect_and_tells_of_what_happened_meanwhile() {
         .iter()
         .filter_map(|(notice, to)| match notice {
             Notice::Node { kind, path, .. } => Some(format!("{kind:?} {path} {to:?}")),
-            _ => None,
+            Notice::Session(_) | Notice::WatchRemoved { .. } => None,
         })
         .collect();
     assert_eq!(

@@ -208,11 +208,13 @@ fn persistent_watches_need_the_newer_request_and_others_do_not() {
 fn batches(desk: &mut Desk) -> Vec<SetWatches> {
     desk.run("down\ntimeout Redial\nup");
     let input = desk.input_of("greet 10000");
-    let sent = desk.step(input).into_iter().filter_map(|output| match output {
-        Output::Send { frame: Frame::Request(_, Request::SetWatches(lists)), .. } => Some(lists),
-        _ => None,
-    });
-    sent.collect()
+    let mut batches = Vec::new();
+    for output in desk.step(input) {
+        if let Output::Send { frame: Frame::Request(_, Request::SetWatches(lists)), .. } = output {
+            batches.push(lists);
+        }
+    }
+    batches
 }
 
 #[test]

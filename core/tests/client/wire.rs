@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use zoolab_core::acl::{Acl, AclWish, Id};
-use zoolab_core::client::{Answer, Frame, Input, Shape};
+use zoolab_core::client::{Answer, Frame, Input, Line, Output, Shape};
 use zoolab_core::request::{
     Body, ConnectRequest, ConnectResponse, Create, CreateOp, Event, EventKind, Op, OpResult,
     ReadOp, Reply, Request, SetWatches, opcode,
@@ -371,7 +371,7 @@ proptest! {
     ) {
         let mut desk = Desk::new(config("zk1"));
         desk.run("start\n1 get /a w1\nup");
-        let line = zoolab_core::client::Line(1);
+        let line = Line(1);
         let input = desk.client.read(line, &greeting);
         let input = if good { desk.input_of("greet 10000") } else { input };
         desk.step(input);
@@ -392,12 +392,13 @@ fn the_first_frame_of_a_new_session_has_the_bytes_of_zookeeper() {
     desk.run("start");
     let input = desk.input_of("up");
     let out = desk.step(input);
-    let frame = out.iter().find_map(|output| match output {
-        zoolab_core::client::Output::Send { frame, .. } => Some(frame),
-        _ => None,
-    });
+    let Some(Output::Send { frame, .. }) =
+        out.iter().find(|output| matches!(output, Output::Send { .. }))
+    else {
+        panic!("{out:?}")
+    };
     let mut bytes = Vec::new();
-    wire::encode_frame(frame.unwrap(), &mut bytes);
+    wire::encode_frame(frame, &mut bytes);
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         hex,
@@ -414,7 +415,7 @@ fn a_code_without_a_name_is_kept_as_a_number_and_fails_its_call_only() {
     bytes.extend(1_i32.to_be_bytes());
     bytes.extend(7_i64.to_be_bytes());
     bytes.extend((-999_i32).to_be_bytes());
-    let input = desk.client.read(zoolab_core::client::Line(1), &bytes);
+    let input = desk.client.read(Line(1), &bytes);
     let unnamed = Answer::Unnamed { xid: Xid(1), zxid: Zxid(7), number: -999 };
     assert!(matches!(&input, Input::Answered { answer, .. } if *answer == unnamed));
     let out = desk.step(input);
