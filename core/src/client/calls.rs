@@ -79,7 +79,8 @@ impl Calls {
         self.pending.pop_front().map(|pending| pending.asked)
     }
 
-    /// The next call to fail once the connection is lost: those sent before those not sent.
+    /// The next call to fail once the connection is lost: those sent before those not sent, though
+    /// there are never both, for a client that has a connection keeps nothing back.
     pub(super) fn lost(&mut self) -> Option<Asked> {
         self.answered().or_else(|| self.unqueue().map(|(_, asked)| asked))
     }

@@ -148,7 +148,7 @@ impl Client {
         }
     }
 
-    /// Fails whatever has no answer: what was sent first, then what was not.
+    /// Fails whatever has no answer, sent or not, in the order in which it was asked.
     pub(super) fn fail_all(&mut self, failed: Failed, out: &mut Vec<Output>) {
         while let Some(asked) = self.calls.lost() {
             self.finish(asked, Zxid::NONE, Err(failed), out);

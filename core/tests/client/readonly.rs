@@ -127,6 +127,17 @@ fn the_server_found_is_dialled_next_and_without_a_rest() {
 }
 
 #[test]
+fn a_server_found_before_the_list_changed_is_not_gone_to() {
+    let mut desk = Desk::new(read_only());
+    desk.run("start\nup\ngreet 10000 ro\nafter 100\nwritable");
+    assert_snapshot!(desk.run("servers zk4,zk5\ntimeout Redial"), @r"
+    servers zk4,zk5
+    timeout Redial
+      dial zk4:2181 as 2
+    ");
+}
+
+#[test]
 fn who_was_away_for_long_asks_at_once() {
     let mut desk = Desk::new(read_only());
     assert_snapshot!(desk.run("start\nafter 1000\nup\ngreet 10000 ro\ntimers"), @r"
