@@ -25,6 +25,8 @@
 //! ```
 //!
 //! `prepare` decides and may refuse; `apply` obeys and cannot fail.
+//!
+//! At the other end of a connection is a [`client::Client`], a value as well.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -33,6 +35,7 @@ extern crate alloc;
 pub mod acl;
 pub mod auth;
 pub mod bugs;
+pub mod client;
 pub mod code;
 pub mod config;
 pub mod election;

@@ -28,6 +28,20 @@ pub enum WireError {
         /// The most it may say.
         most: usize,
     },
+    /// A text that is null where there must be one.
+    Null {
+        /// Where the next field begins.
+        at: usize,
+    },
+    /// A number that means nothing.
+    Number {
+        /// Where the next field begins.
+        at: usize,
+        /// What it says.
+        got: i32,
+        /// What it should be.
+        expected: &'static str,
+    },
 }
 
 impl fmt::Display for WireError {
@@ -38,6 +52,10 @@ impl fmt::Display for WireError {
             }
             Self::Length { at, length, most } => {
                 write!(f, "byte {at}: length {length}, expected -1 to {most}")
+            }
+            Self::Null { at } => write!(f, "before byte {at}: null, expected a text"),
+            Self::Number { at, got, expected } => {
+                write!(f, "before byte {at}: {got}, expected {expected}")
             }
         }
     }
@@ -58,6 +76,12 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub const fn new(bytes: &'a [u8], longest: usize) -> Self {
         Self { bytes, at: 0, longest }
+    }
+
+    /// How many bytes were read.
+    #[must_use]
+    pub const fn at(&self) -> usize {
+        self.at
     }
 
     /// How many bytes are left.
