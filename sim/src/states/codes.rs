@@ -162,12 +162,16 @@ impl<const W: usize> Codes<W> {
         let peer = |id: ServerId| self.ids.iter().position(|other| *other == id);
         let kind = |link: LinkId, other: usize| {
             let found = world.pair(id, self.ids[other]);
-            let (count, from) = (link.0 / 10_000, link.0 / 100 % 100);
-            let named = found.link(link).is_some_and(|link| u64::from(link.ends[0].0) == from);
-            if named && count < 2 {
+            let named = |link: LinkId| {
+                let count = (link.0 / 10_000).checked_sub(world.counts_from())?;
+                (count < 2).then_some((count, link.0 / 100 % 100))
+            };
+            let all = found.links.iter().all(|(link, _)| named(*link).is_some());
+            if let Some((count, from)) = named(link).filter(|_| all) {
                 u16::from(from == u64::from(id.0)) * 2 + count as u16
             } else {
-                // Not named by a search: by its place, which does for a single state.
+                // One of them is not named by a search: by their places, which does for a single
+                // state.
                 let place = found.links.iter().position(|(other, _)| *other == link);
                 place.map_or(0, |place| place as u16 % LINKS)
             }

@@ -42,7 +42,6 @@ pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;
 use crate::search::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict};
 use crate::seen::Seen;
-use crate::step::Instant;
 use crate::world::host::Host;
 use crate::world::pair::Pair;
 use crate::world::{Bounds, Budget, Outcome, World};
@@ -218,7 +217,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 let mut after = world.clone();
                 let mut outcome = Outcome::default();
                 let performed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    after.step(Instant(0), step, &mut outcome);
+                    after.step(self.root.now(), step, &mut outcome);
                 }));
                 let panics = performed.is_err();
                 if panics {

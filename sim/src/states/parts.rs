@@ -18,7 +18,7 @@ use zoolab_core::{Input, LinkId, Request, ServerId, Timer};
 use super::taken::{self, Taken};
 use super::{Ensemble, print};
 use crate::seen::{Said, Seen};
-use crate::step::{Instant, Step};
+use crate::step::Step;
 use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
 use crate::world::pair::Pair;
@@ -195,7 +195,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             ensemble: self.root.ensemble(),
             settings: self.root.settings(),
             me,
-            at: Instant(0),
+            at: self.root.now(),
         };
         let mut after = (*before).clone();
         let mut effects = Vec::new();
@@ -260,9 +260,10 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         Done { host: id, between, seen, far, reached, panics }
     }
 
-    /// Whom a connection of a server goes to, by its name.
+    /// Whom a connection of a server goes to, by its name, unless it was there from the beginning.
     fn peer(&self, place: usize, link: LinkId) -> usize {
-        let ends = [(link.0 / 100 % 100) as u8, (link.0 % 100) as u8].map(ServerId);
+        let named = [(link.0 / 100 % 100) as u8, (link.0 % 100) as u8].map(ServerId);
+        let ends = self.root.link(link).map_or(named, |found| found.ends);
         let other = if ends[0] == self.ids[place] { ends[1] } else { ends[0] };
         self.place(other).expect("a connection is named by a search")
     }

@@ -102,6 +102,9 @@ impl Root {
 
     /// Where a run has come by these steps, from where time stands still within these bounds.
     ///
+    /// What stood still goes on before that, what was cut is healed, and full disks get room: in a
+    /// search nobody would ever see to it, and it has all delays that those could cause.
+    ///
     /// # Errors
     /// Says at which step it does not fit, or breaks a promise.
     pub fn of_run(
@@ -112,21 +115,44 @@ impl Root {
         let world = World::new(setting).map_err(|error| error.to_string())?;
         let checkers = Checkers::new(Arc::clone(world.ensemble()));
         let mut root = Self { world, checkers, steps: Vec::new() };
-        let mut outcome = Outcome::default();
-        let free = (root.world.now(), Step::Free(bounds));
-        for (count, (at, step)) in steps.iter().chain([&free]).enumerate() {
-            let at = (*at).max(root.world.now());
-            let wrong = |what: String| format!("step {}: {step}: {what}", count + 1);
-            root.world.can(at, step).map_err(|why| wrong(why.to_string()))?;
-            outcome.seen.clear();
-            outcome.fresh.clear();
-            root.world.step(at, step, &mut outcome);
-            let kept = root.checkers.observe(&outcome.seen);
-            kept.map_err(|violation| wrong(violation.to_string()))?;
-            root.steps.push((at, step.clone()));
+        for (at, step) in steps {
+            root.follow(*at, step)?;
+        }
+        let now = root.world.now();
+        for step in root.mends().into_iter().chain([Step::Free(bounds)]) {
+            root.follow(now, &step)?;
         }
         root.world.put_budget(Budget::of(bounds));
         Ok(root)
+    }
+
+    /// What has to be mended before time stands still.
+    fn mends(&self) -> Vec<Step> {
+        let heal = |(from, to)| Step::Heal { from, to };
+        let mut steps: Vec<Step> = self.world.cuts().map(heal).collect();
+        for server in self.world.servers().iter().copied() {
+            let host = self.world.host(server);
+            if host.paused {
+                steps.push(Step::Resume { server });
+            }
+            if host.disk.is_full() {
+                steps.push(Step::Full { server, full: false });
+            }
+        }
+        steps
+    }
+
+    /// A step that somebody else has written down.
+    fn follow(&mut self, at: Instant, step: &Step) -> Result<(), String> {
+        let wrong = |count: usize, what: String| format!("step {}: {step}: {what}", count + 1);
+        let (at, count) = (at.max(self.world.now()), self.steps.len());
+        self.world.can(at, step).map_err(|why| wrong(count, why.to_string()))?;
+        let mut outcome = Outcome::default();
+        self.world.step(at, step, &mut outcome);
+        let kept = self.checkers.observe(&outcome.seen);
+        kept.map_err(|violation| wrong(count, violation.to_string()))?;
+        self.steps.push((at, step.clone()));
+        Ok(())
     }
 
     /// One step further.

@@ -1,6 +1,6 @@
 //! A way through the states, as the steps of a world.
 
-use crate::step::{Instant, Step};
+use crate::step::Step;
 use crate::world::{Outcome, World};
 
 use super::Ensemble;
@@ -37,7 +37,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             let step = self.named(&world, *code).expect("it happened before");
             // The last one may be where our own code gives up.
             if place + 1 < names.len() {
-                world.step(Instant(0), &step, &mut outcome);
+                world.step(self.root.now(), &step, &mut outcome);
             }
             steps.push(step);
         }

@@ -241,8 +241,14 @@ impl World {
             return LinkId(self.link_next);
         }
         let name = |count: u64| LinkId(count * 10_000 + u64::from(from.0) * 100 + u64::from(to.0));
-        let mut names = (0..).map(name);
+        let mut names = (self.counts_from()..).map(name);
         names.find(|id| self.link(*id).is_none()).expect("there is always another")
+    }
+
+    /// From where on connections named by a search are counted: past all those that had a number
+    /// before time stood still, so that none of them has such a name.
+    pub(crate) const fn counts_from(&self) -> u64 {
+        self.link_next.div_ceil(10_000)
     }
 
     /// From now on time stands still.
