@@ -1,7 +1,7 @@
 //! Short names for what one server may do next: the same in every state, so that steps can be
 //! remembered from one state to the next.
 
-use zoolab_core::{LinkId, ServerId};
+use zoolab_core::{LinkId, ServerId, Timer};
 
 use super::Names;
 use crate::search::Bits;
@@ -209,6 +209,42 @@ impl<const W: usize> Codes<W> {
             _ => panic!("a search does not let this happen: {step}"),
         };
         self.whole(place, code)
+    }
+
+    /// Whose timer runs out, and which, in the step with this name; none if it is another step.
+    #[must_use]
+    pub(super) fn timeout(&self, code: u16) -> Option<(usize, Timer)> {
+        let own = (code % self.per_server).checked_sub(TIMEOUT).filter(|_| code < self.len())?;
+        let timer = Timer::ALL.into_iter().find(|timer| *timer as u16 == own)?;
+        Some((usize::from(code / self.per_server), timer))
+    }
+
+    /// The name of a timer's running out.
+    #[must_use]
+    pub(super) const fn timer(&self, place: usize, timer: Timer) -> u16 {
+        self.whole(place, TIMEOUT + timer as u16)
+    }
+
+    /// The name of something that several servers do together, the same in every state.
+    ///
+    /// # Panics
+    /// If it is nothing of that kind.
+    #[must_use]
+    pub(super) fn together(&self, step: &Step) -> u32 {
+        let place = |id: &ServerId| {
+            let place = self.ids.iter().position(|other| other == id);
+            place.expect("a server of this world") as u32
+        };
+        #[expect(clippy::wildcard_enum_match_arm, reason = "only what several do together")]
+        match step {
+            Step::Dialled { from, to } => 1 << 16 | place(from) << 8 | place(to),
+            Step::Elect { leader, followers } => {
+                let members = followers.iter().fold(0, |all, id| all | 1 << place(id));
+                2 << 16 | place(leader) << 8 | members
+            }
+            Step::Join { leader, server } => 3 << 16 | place(leader) << 8 | place(server),
+            _ => panic!("nobody does this together: {step}"),
+        }
     }
 
     /// What is not independent of a step of a server, at this price, with so much left.

@@ -18,6 +18,7 @@
 //! the same price are not independent when there is but one left.
 
 mod codes;
+mod horizon;
 mod parts;
 mod pool;
 mod preset;
@@ -32,11 +33,12 @@ use std::sync::Arc;
 use zoolab_core::ServerId;
 
 use self::codes::Codes;
+pub use self::horizon::{Horizon, Past};
 use self::parts::{Between, Cause};
 use self::pool::Pool;
 pub use self::preset::Preset;
 pub use self::print::{Names, print};
-pub use self::root::Root;
+pub use self::root::{NoRoot, Root};
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;
@@ -313,7 +315,13 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
     }
 
     fn fair(&self, worker: &mut Worker<K>, state: &[u32; K], step: u16) -> Option<u32> {
-        let price = worker.price(self, state, step)?;
-        price.is_none().then_some(u32::from(step))
+        let Some(place) = step.checked_sub(self.codes.len()) else {
+            let price = worker.price(self, state, step)?;
+            return price.is_none().then_some(u32::from(step));
+        };
+        // The place of a step among those of several servers is another in every state.
+        let mut steps = Vec::new();
+        self.world(state).choices_together(&mut steps);
+        steps.get(usize::from(place)).map(|step| self.codes.together(step))
     }
 }
