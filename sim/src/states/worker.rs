@@ -45,6 +45,23 @@ pub struct Coverage {
     pub reached: BTreeMap<&'static str, u64>,
 }
 
+impl Coverage {
+    /// All kinds of steps.
+    pub const KINDS: [&'static str; 16] = KINDS;
+
+    /// What may have gone wrong before a step: nothing, or each kind of fault.
+    pub const FAULTS: [&'static str; 6] =
+        ["nothing", "crash", "power-loss", "break", "timeout", "write"];
+
+    /// All places worth reaching, by name.
+    pub fn places() -> impl Iterator<Item = &'static str> {
+        REACHED.iter().map(|(_, name)| *name).chain([EPOCH_BEGUN, COMMIT])
+    }
+}
+
+const EPOCH_BEGUN: &str = "epoch begun";
+const COMMIT: &str = "commit";
+
 /// What one thread keeps to itself: what it has worked out, and what it has counted.
 #[derive(Debug)]
 pub struct Worker<const K: usize> {
@@ -83,10 +100,11 @@ impl<const K: usize> Worker<K> {
     /// What was counted.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
-        const FAULTS: [&str; 6] = ["nothing", "crash", "power-loss", "break", "timeout", "write"];
         let mut coverage = Coverage::default();
         for (kind, counts) in KINDS.iter().zip(&self.pairs) {
-            for (fault, count) in FAULTS.iter().zip(counts).filter(|(_, count)| **count > 0) {
+            for (fault, count) in
+                Coverage::FAULTS.iter().zip(counts).filter(|(_, count)| **count > 0)
+            {
                 coverage.pairs.insert((kind, fault), *count);
             }
         }
@@ -97,8 +115,8 @@ impl<const K: usize> Worker<K> {
             }
         };
         names.enumerate().for_each(|(bit, name)| count(name, bit));
-        count("epoch begun", ESTABLISHED.trailing_zeros() as usize);
-        count("commit", COMMITTED.trailing_zeros() as usize);
+        count(EPOCH_BEGUN, ESTABLISHED.trailing_zeros() as usize);
+        count(COMMIT, COMMITTED.trailing_zeros() as usize);
         coverage
     }
 
