@@ -13,7 +13,7 @@ use zoolab_sim::checker::Checkers;
 use zoolab_sim::drive::{End as RunEnd, drive, hush_panics};
 use zoolab_sim::search::{End, Figures, Limits, Progress, Search};
 use zoolab_sim::setting::Setting;
-use zoolab_sim::states::{Coverage, Ensemble, Preset, Root};
+use zoolab_sim::states::{Coverage, Ensemble, Preset, Root, sets_of, words_of};
 use zoolab_sim::step::{Instant, Step};
 use zoolab_sim::strategy::replay::Replay;
 use zoolab_sim::swarm::Plan;
@@ -123,11 +123,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     hush_panics();
     let (root, plan) = root(args)?;
     match root.world.servers().len() {
-        1 => search(Ensemble::<4, 2>::new, root, &plan, args),
-        2 => search(Ensemble::<6, 3>::new, root, &plan, args),
-        3 => search(Ensemble::<9, 5>::new, root, &plan, args),
-        4 => search(Ensemble::<13, 7>::new, root, &plan, args),
-        5 => search(Ensemble::<18, 9>::new, root, &plan, args),
+        1 => search(Ensemble::<{ words_of(1) }, { sets_of(1) }>::new, root, &plan, args),
+        2 => search(Ensemble::<{ words_of(2) }, { sets_of(2) }>::new, root, &plan, args),
+        3 => search(Ensemble::<{ words_of(3) }, { sets_of(3) }>::new, root, &plan, args),
+        4 => search(Ensemble::<{ words_of(4) }, { sets_of(4) }>::new, root, &plan, args),
+        5 => search(Ensemble::<{ words_of(5) }, { sets_of(5) }>::new, root, &plan, args),
         many => Err(format!("{many} servers are too many to search, expected up to 5")),
     }
 }

@@ -124,17 +124,21 @@ impl Graph {
     #[must_use]
     pub fn path(&self, node: NodeIndex) -> Vec<u16> {
         let mut path = Vec::new();
-        let mut at = node.index();
-        loop {
-            let (parent, step) = self.parents[at];
-            if parent == u32::MAX {
-                break;
-            }
+        let mut at = node;
+        while let Some((parent, step)) = self.parent(at) {
             path.push(step);
-            at = parent as usize;
+            at = parent;
         }
         path.reverse();
         path
+    }
+
+    /// From where this state was first reached, and by which step; none if everything begins
+    /// there.
+    #[must_use]
+    pub fn parent(&self, node: NodeIndex) -> Option<(NodeIndex, u16)> {
+        let (parent, step) = self.parents[node.index()];
+        (parent != u32::MAX).then(|| (NodeIndex::new(parent as usize), step))
     }
 
     /// The graph in the language of Graphviz; `label` words a step.

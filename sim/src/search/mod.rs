@@ -64,6 +64,6 @@ pub use breadth::{Broken, End, Limits, Search, StateId};
 pub use figures::{Figures, Odds, Progress};
 pub use graph::{Edge, Graph, NoGraph, Node};
 pub use live::{Lasso, Liveness, Reach, live};
-pub use plunge::{PlungeEnd, PlungeFigures, PlungeLimits, Plunged, plunge};
-pub use resume::NotResumed;
+pub use plunge::{PlungeEnd, PlungeFigures, PlungeLimits, Plunged, plunge, plunge_with};
+pub use resume::{NotResumed, notes};
 pub use space::{Arrival, Awake, Bits, Expansion, Space, StepSet, Verdict, print_of};

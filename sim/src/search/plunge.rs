@@ -111,14 +111,23 @@ pub fn plunge<S: Space>(
     limits: &PlungeLimits,
     progress: &mut dyn FnMut(&PlungeFigures) -> ControlFlow<()>,
 ) -> Plunged {
-    let mut worker = space.worker();
-    let first = space.initial(&mut worker);
+    plunge_with(space, &mut space.worker(), limits, progress)
+}
+
+/// As [`plunge`]; for whoever wants to look at the worker afterwards.
+pub fn plunge_with<S: Space>(
+    space: &S,
+    worker: &mut S::Worker,
+    limits: &PlungeLimits,
+    progress: &mut dyn FnMut(&PlungeFigures) -> ControlFlow<()>,
+) -> Plunged {
+    let first = space.initial(worker);
     let mut diver = Diver::new(*limits);
     let end = if first.verdict == Verdict::Broken {
         diver.broken = Some(Vec::new());
         PlungeEnd::Broken
     } else {
-        diver.dive(space, &mut worker, first, progress)
+        diver.dive(space, worker, first, progress)
     };
     diver.figures.bytes_seen = diver.seen.bytes();
     let Diver { figures, broken, goal, .. } = diver;

@@ -85,26 +85,11 @@ impl<'a, S: Space> Search<'a, S> {
         path: &Path,
         threads: NonZeroUsize,
     ) -> Result<(Self, String), NotResumed> {
-        let mut file = File::open(path)?;
-        let mut magic = [0; MAGIC.len()];
-        let begins = file.read_exact(&mut magic);
-        if begins.is_err() || magic != MAGIC {
-            return Err(NotResumed::NoSearch);
-        }
-        let len = file.metadata()?.len();
-        if !is_whole(File::open(path)?, len)? {
-            return Err(NotResumed::Damaged);
-        }
-        let mut from = Words::new(file);
-        let (expected, got) = (VERSION, from.word()?);
-        if expected != got {
-            return Err(NotResumed::OtherVersion { expected, got });
-        }
-        let (expected, got) = (space.identity(), from.text()?);
+        let Opened { mut from, identity: got, notes } = open(path)?;
+        let expected = space.identity();
         if expected != got {
             return Err(NotResumed::OtherSpace { expected, got });
         }
-        let notes = from.text()?;
         let (shards, words, reduce) = (from.count()?, from.count()?, from.word()?);
         if (shards, words) != (SHARDS, S::Steps::WORDS) {
             return Err(NotResumed::Strayed);
@@ -149,6 +134,44 @@ impl<'a, S: Space> Search<'a, S> {
         }
         Ok(())
     }
+}
+
+/// The notes of a search that was [saved](Search::save), for whoever has to find out what was
+/// searched.
+///
+/// # Errors
+///
+/// If the file is not a whole and readable search.
+pub fn notes(path: &Path) -> Result<String, NotResumed> {
+    Ok(open(path)?.notes)
+}
+
+/// A file that is a search.
+struct Opened {
+    /// What comes after the notes.
+    from: Words<File>,
+    identity: String,
+    notes: String,
+}
+
+fn open(path: &Path) -> Result<Opened, NotResumed> {
+    let mut file = File::open(path)?;
+    let mut magic = [0; MAGIC.len()];
+    let begins = file.read_exact(&mut magic);
+    if begins.is_err() || magic != MAGIC {
+        return Err(NotResumed::NoSearch);
+    }
+    let len = file.metadata()?.len();
+    if !is_whole(File::open(path)?, len)? {
+        return Err(NotResumed::Damaged);
+    }
+    let mut from = Words::new(file);
+    let (expected, got) = (VERSION, from.word()?);
+    if expected != got {
+        return Err(NotResumed::OtherVersion { expected, got });
+    }
+    let (identity, notes) = (from.text()?, from.text()?);
+    Ok(Opened { from, identity, notes })
 }
 
 /// A state that is needed: from where, by which step, who.

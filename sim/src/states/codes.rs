@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use zoolab_core::{LinkId, ServerId};
+use zoolab_core::{LinkId, ServerId, Timer};
 
 use super::Names;
 use crate::search::Bits;
 use crate::step::Step;
-use crate::world::{Price, World};
+use crate::world::{LINKS_PER_NAME, Price, World};
 
 const DISK: u16 = 0;
 const RELOAD: u16 = 1;
@@ -28,6 +28,17 @@ const AT_ONCE: u16 = 3;
 
 /// How many connections of two servers a search can begin with that it has not named itself.
 pub(super) const FOREIGN: usize = 2;
+
+/// How many steps each of so many servers has a name for.
+const fn per_server(servers: usize) -> u16 {
+    PEERS + (1 + 2 * LINKS) * servers as u16
+}
+
+/// How many words name all steps of so many servers.
+#[must_use]
+pub const fn sets_of(servers: usize) -> usize {
+    (per_server(servers) as usize * servers).div_ceil(64)
+}
 
 /// Which steps there are, and which of them touch the same things.
 #[derive(Clone, Debug)]
@@ -57,14 +68,15 @@ impl<const W: usize> Codes<W> {
         let count = ids.len();
         let mut foreign = BTreeMap::new();
         for place in 0..root.pairs_len() {
-            let old = root.pair_at(place).links.iter().filter(|_| names_from > 0);
+            let links = &root.pair_at(place).links;
+            let old = links.iter().filter(|(id, _)| id.0 / LINKS_PER_NAME < names_from);
             for (at, (id, link)) in (0..).zip(old) {
                 assert!(usize::from(at) < FOREIGN, "too many connections to begin with");
                 foreign.insert(*id, (link.ends, at));
             }
         }
-        let per_server = PEERS + (1 + 2 * LINKS) * count as u16;
-        assert!(usize::from(per_server) * count <= 64 * W, "too many servers for {W} words");
+        let per_server = per_server(count);
+        assert_eq!(sets_of(count), W, "so many words name all steps");
         let mut codes = Self {
             ids: ids.to_vec(),
             names_from,
@@ -197,7 +209,7 @@ impl<const W: usize> Codes<W> {
             if let Some((_, at)) = self.foreign.get(&link) {
                 return NAMED + at;
             }
-            let (count, from) = (link.0 / 10_000 - self.names_from, link.0 / 100 % 100);
+            let (count, from) = (link.0 / LINKS_PER_NAME - self.names_from, link.0 / 100 % 100);
             assert!(count < u64::from(AT_ONCE), "a search has no name for so many: {step}");
             2 * count as u16 + u16::from(from == u64::from(id.0))
         };
@@ -234,6 +246,46 @@ impl<const W: usize> Codes<W> {
             _ => panic!("a search does not let this happen: {step}"),
         };
         self.whole(place, code)
+    }
+
+    /// Whose timer runs out, and which, in the step with this name; none if it is another step.
+    #[must_use]
+    pub(super) fn timeout(&self, code: u16) -> Option<(usize, Timer)> {
+        let own = (code % self.per_server).checked_sub(TIMEOUT).filter(|_| code < self.len())?;
+        let timer = Timer::ALL.into_iter().find(|timer| *timer as u16 == own)?;
+        Some((usize::from(code / self.per_server), timer))
+    }
+
+    /// The name of a timer's running out.
+    #[must_use]
+    pub(super) const fn timer(&self, place: usize, timer: Timer) -> u16 {
+        self.whole(place, TIMEOUT + timer as u16)
+    }
+
+    /// The name of something that several servers do together, the same in every state.
+    ///
+    /// # Panics
+    /// If it is nothing of that kind.
+    #[must_use]
+    pub(super) fn together(&self, step: &Step) -> u32 {
+        let place = |id: &ServerId| {
+            let place = self.ids.iter().position(|other| other == id);
+            place.expect("a server of this world") as u32
+        };
+        #[expect(clippy::wildcard_enum_match_arm, reason = "only what several do together")]
+        match step {
+            Step::Dialled { from, to } => 1 << 16 | place(from) << 8 | place(to),
+            Step::Elect { leader, followers } => {
+                let members = followers.iter().fold(0, |all, id| all | 1 << place(id));
+                2 << 16 | place(leader) << 8 | members
+            }
+            Step::Join { leader, server } => 3 << 16 | place(leader) << 8 | place(server),
+            Step::Dial { client, server } => 4 << 16 | u32::from(client.0) << 8 | place(server),
+            Step::Ask { client } => 5 << 16 | u32::from(client.0),
+            Step::Answer { client } => 6 << 16 | u32::from(client.0),
+            Step::Call { client, .. } => 7 << 16 | u32::from(client.0),
+            _ => panic!("nobody does this together: {step}"),
+        }
     }
 
     /// What is not independent of a step of a server, at this price, with so much left.

@@ -19,6 +19,7 @@
 
 mod assembly;
 mod codes;
+mod horizon;
 mod parts;
 mod pool;
 mod preset;
@@ -33,11 +34,13 @@ use std::sync::Arc;
 use zoolab_core::ServerId;
 
 use self::codes::Codes;
+pub use self::codes::sets_of;
+pub use self::horizon::{Horizon, Past};
 use self::parts::{Between, Cause, ForClients};
 use self::pool::Pool;
 pub use self::preset::Preset;
 pub use self::print::{Names, print};
-pub use self::root::Root;
+pub use self::root::{NoRoot, Root};
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;
@@ -335,7 +338,13 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
     }
 
     fn fair(&self, worker: &mut Worker<K>, state: &[u32; K], step: u16) -> Option<u32> {
-        let price = worker.price(self, state, step)?;
-        price.is_none().then_some(u32::from(step))
+        let Some(place) = step.checked_sub(self.codes.len()) else {
+            let price = worker.price(self, state, step)?;
+            return price.is_none().then_some(u32::from(step));
+        };
+        // The place of a step among those of several servers is another in every state.
+        let mut steps = Vec::new();
+        self.world(state).choices_together(&mut steps);
+        steps.get(usize::from(place)).map(|step| self.codes.together(step))
     }
 }

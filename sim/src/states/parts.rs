@@ -288,7 +288,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         Done { host: id, between, told, seen, far, reached, panics }
     }
 
-    /// Whom a connection of a server goes to, by its name.
+    /// Whom a connection of a server goes to, by its name, unless it was there from the beginning.
     fn peer(&self, place: usize, link: LinkId) -> usize {
         let ends = self.codes.ends(link);
         let other = if ends[0] == self.ids[place] { ends[1] } else { ends[0] };

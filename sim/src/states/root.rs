@@ -2,15 +2,16 @@
 //! or a run has come so far.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
-use zoolab_core::Server;
+use zoolab_core::{Server, ServerId, Timer};
 
 use super::codes::FOREIGN;
-use crate::checker::Checkers;
+use crate::checker::{Checkers, Violation};
 use crate::setting::{Setting, SettingError};
 use crate::step::{Instant, Step};
-use crate::world::{Bounds, Budget, Outcome, World};
+use crate::world::{Bounds, Budget, Cannot, Outcome, World};
 
 /// A world in a search, what is known of it, and how it came to be.
 #[derive(Clone, Debug)]
@@ -23,21 +24,78 @@ pub struct Root {
     pub steps: Vec<(Instant, Step)>,
 }
 
+/// Why a search cannot begin there.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum NoRoot {
+    /// Two servers hold more connections with each other than a search can begin with.
+    Connections {
+        /// One of them.
+        one: ServerId,
+        /// The other.
+        other: ServerId,
+        /// How many.
+        count: usize,
+    },
+    /// A step on the way breaks a promise.
+    Broken {
+        /// Which step, counted from one.
+        count: usize,
+        /// What it was.
+        step: Step,
+        /// The promise.
+        violation: Box<Violation>,
+    },
+    /// A step on the way cannot happen.
+    DoesNotFit {
+        /// Which step, counted from one.
+        count: usize,
+        /// What it was.
+        step: Step,
+        /// Why it cannot.
+        why: Cannot,
+    },
+    /// Nobody finds a leader.
+    Leaderless {
+        /// In so many steps.
+        steps: usize,
+    },
+    /// The setting cannot be.
+    Setting(SettingError),
+}
+
+impl fmt::Display for NoRoot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken { count, step, violation } => {
+                write!(f, "step {count}: {step}: broken promise {violation}")
+            }
+            Self::Connections { one, other, count } => write!(
+                f,
+                "servers {one} and {other} hold {count} connections there, a search can begin \
+                 with {FOREIGN}"
+            ),
+            Self::DoesNotFit { count, step, why } => write!(f, "step {count}: {step}: {why}"),
+            Self::Leaderless { steps } => write!(f, "nobody found a leader in {steps} steps"),
+            Self::Setting(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NoRoot {}
+
 impl Root {
     /// All servers of this setting have started and look for a leader.
     ///
     /// # Errors
-    /// If the setting cannot be.
+    /// If the setting cannot be, or a fresh ensemble breaks a promise.
     ///
     /// # Panics
-    /// If time goes on in it, or a fresh ensemble breaks a promise.
-    pub fn fresh(setting: Setting) -> Result<Self, SettingError> {
+    /// If time goes on in it.
+    pub fn fresh(setting: Setting) -> Result<Self, NoRoot> {
         assert!(setting.search.is_some(), "time stands still in a search");
-        let world = World::new(setting)?;
-        let checkers = Checkers::new(Arc::clone(world.ensemble()));
-        let mut root = Self { world, checkers, steps: Vec::new() };
+        let mut root = Self::empty(setting)?;
         for server in root.world.servers().to_vec() {
-            root.take(Step::Restart { server });
+            root.follow(Instant(0), &Step::Restart { server })?;
         }
         Ok(root)
     }
@@ -46,46 +104,48 @@ impl Root {
     /// first thing that may happen does, again and again.
     ///
     /// # Errors
-    /// If the setting cannot be.
+    /// As [`fresh`](Self::fresh), or if nobody finds a leader in a long time.
     ///
     /// # Panics
-    /// As [`fresh`](Self::fresh), and if nobody finds a leader in a long time.
-    pub fn led(setting: Setting) -> Result<Self, SettingError> {
+    /// If time goes on in it.
+    pub fn led(setting: Setting) -> Result<Self, NoRoot> {
         /// More steps than any healthy ensemble needs.
         const STEPS_MOST: usize = 10_000;
         let mut root = Self::fresh(setting)?;
         let mut seen = VecDeque::new();
-        for _ in 0..STEPS_MOST {
-            if root.is_led() {
-                return Ok(root);
-            }
+        while !root.is_led() {
             let mut steps = Vec::new();
             for server in root.world.servers().to_vec() {
                 root.world.choices(server, &mut steps);
             }
             root.world.choices_together(&mut steps);
-            // Timers only when nothing else is left, or an election would be over too early.
-            let free = |step: &&Step| root.world.price(step).is_none();
-            let timer = |step: &&Step| matches!(step, Step::Timeout { .. });
-            let calm = steps.iter().filter(free).find(|step| !timer(step));
-            let step = calm.or_else(|| {
-                let due = steps.iter().filter(free).find(|step| {
-                    let line = step.to_string();
-                    !seen.iter().any(|other| *other == line)
-                });
-                due.or_else(|| steps.iter().find(free))
+            // Timers only when nothing else is left, or an election would be over too early; and
+            // those first that lead on rather than back, each in its turn.
+            let free = steps.iter().filter(|step| root.world.price(step).is_none());
+            let next = free.min_by_key(|step| match timer(step) {
+                Some(Timer::Redial | Timer::Settle) => (true, false, seen.contains(*step)),
+                Some(_) => (true, true, seen.contains(*step)),
+                None => (false, false, false),
             });
-            let step = step.expect("something may happen").clone();
-            if matches!(step, Step::Timeout { .. }) {
-                // Each in its turn.
-                seen.push_back(step.to_string());
-                if seen.len() > 2 {
+            let Some(step) = next.filter(|_| root.steps.len() < STEPS_MOST) else {
+                return Err(NoRoot::Leaderless { steps: root.steps.len() });
+            };
+            if timer(step).is_some() {
+                seen.push_back(step.clone());
+                if seen.len() >= root.world.servers().len() {
                     seen.pop_front();
                 }
             }
-            root.take(step);
+            root.follow(Instant(0), step)?;
         }
-        panic!("nobody found a leader");
+        Ok(root)
+    }
+
+    /// Nobody has started yet.
+    fn empty(setting: Setting) -> Result<Self, NoRoot> {
+        let world = World::new(setting).map_err(NoRoot::Setting)?;
+        let checkers = Checkers::new(Arc::clone(world.ensemble()));
+        Ok(Self { world, checkers, steps: Vec::new() })
     }
 
     fn is_led(&self) -> bool {
@@ -103,52 +163,68 @@ impl Root {
 
     /// Where a run has come by these steps, from where time stands still within these bounds.
     ///
+    /// What stood still goes on before that, what was cut is healed, and full disks get room: in a
+    /// search nobody would ever see to it, and it has all delays that those could cause.
+    ///
     /// # Errors
-    /// Says at which step it does not fit, or breaks a promise.
+    /// If a step does not fit, or breaks a promise.
     pub fn of_run(
         setting: Setting,
         steps: &[(Instant, Step)],
         bounds: Bounds,
-    ) -> Result<Self, String> {
-        let world = World::new(setting).map_err(|error| error.to_string())?;
-        let checkers = Checkers::new(Arc::clone(world.ensemble()));
-        let mut root = Self { world, checkers, steps: Vec::new() };
-        let mut outcome = Outcome::default();
-        let free = (root.world.now(), Step::Free(bounds));
-        for (count, (at, step)) in steps.iter().chain([&free]).enumerate() {
-            let at = (*at).max(root.world.now());
-            let wrong = |what: String| format!("step {}: {step}: {what}", count + 1);
-            root.world.can(at, step).map_err(|why| wrong(why.to_string()))?;
-            outcome.seen.clear();
-            outcome.fresh.clear();
-            root.world.step(at, step, &mut outcome);
-            let kept = root.checkers.observe(&outcome.seen);
-            kept.map_err(|violation| wrong(violation.to_string()))?;
-            root.steps.push((at, step.clone()));
+    ) -> Result<Self, NoRoot> {
+        let mut root = Self::empty(setting)?;
+        for (at, step) in steps {
+            root.follow(*at, step)?;
+        }
+        let now = root.world.now();
+        for step in root.mends().into_iter().chain([Step::Free(bounds)]) {
+            root.follow(now, &step)?;
         }
         root.world.put_budget(Budget::of(bounds));
         for place in 0..root.world.pairs_len() {
             let pair = root.world.pair_at(place);
             let (count, [one, other]) = (pair.links.len(), pair.ends);
             if count > FOREIGN {
-                return Err(format!(
-                    "servers {one} and {other} hold {count} connections there, a search can begin \
-                     with {FOREIGN}"
-                ));
+                return Err(NoRoot::Connections { one, other, count });
             }
         }
         Ok(root)
     }
 
-    /// One step further.
-    ///
-    /// # Panics
-    /// If it breaks a promise.
-    pub fn take(&mut self, step: Step) {
-        let mut outcome = Outcome::default();
-        let at = self.world.now();
-        self.world.step(at, &step, &mut outcome);
-        self.checkers.observe(&outcome.seen).expect("a search begins where nothing is broken");
-        self.steps.push((at, step));
+    /// What has to be mended before time stands still.
+    fn mends(&self) -> Vec<Step> {
+        let heal = |(from, to)| Step::Heal { from, to };
+        let mut steps: Vec<Step> = self.world.cuts().map(heal).collect();
+        for server in self.world.servers().iter().copied() {
+            let host = self.world.host(server);
+            if host.paused {
+                steps.push(Step::Resume { server });
+            }
+            if host.disk.is_full() {
+                steps.push(Step::Full { server, full: false });
+            }
+        }
+        steps
     }
+
+    /// One step further.
+    fn follow(&mut self, at: Instant, step: &Step) -> Result<(), NoRoot> {
+        let (at, count) = (at.max(self.world.now()), self.steps.len() + 1);
+        let fits = self.world.can(at, step);
+        fits.map_err(|why| NoRoot::DoesNotFit { count, step: step.clone(), why })?;
+        let mut outcome = Outcome::default();
+        self.world.step(at, step, &mut outcome);
+        self.checkers.observe(&outcome.seen).map_err(|violation| {
+            let violation = Box::new(violation);
+            NoRoot::Broken { count, step: step.clone(), violation }
+        })?;
+        self.steps.push((at, step.clone()));
+        Ok(())
+    }
+}
+
+/// The timer that runs out, if one does.
+fn timer(step: &Step) -> Option<Timer> {
+    if let Step::Timeout { timer, .. } = step { Some(*timer) } else { None }
 }

@@ -6,8 +6,15 @@ use crate::world::{Outcome, World};
 use super::Ensemble;
 
 impl<const K: usize, const W: usize> Ensemble<K, W> {
-    /// The step of a world that has this name.
-    fn named(&self, world: &World, code: u16) -> Option<Step> {
+    /// Where everything begins.
+    #[must_use]
+    pub const fn root(&self) -> &World {
+        &self.root
+    }
+
+    /// The step of one of these worlds that has this name, if it can happen there.
+    #[must_use]
+    pub fn named(&self, world: &World, code: u16) -> Option<Step> {
         let mut steps = Vec::new();
         if code >= self.codes.len() {
             world.choices_together(&mut steps);
@@ -37,7 +44,7 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
             let step = self.named(&world, *code).expect("it happened before");
             // The last one may be where our own code gives up.
             if place + 1 < names.len() {
-                world.step(world.now(), &step, &mut outcome);
+                world.step(self.root.now(), &step, &mut outcome);
             }
             steps.push(step);
         }

@@ -49,6 +49,23 @@ pub struct Coverage {
     pub reached: BTreeMap<&'static str, u64>,
 }
 
+impl Coverage {
+    /// All kinds of steps.
+    pub const KINDS: [&'static str; KINDS.len()] = KINDS;
+
+    /// What may have gone wrong before a step: nothing, or each kind of fault.
+    pub const FAULTS: [&'static str; 7] =
+        ["nothing", "crash", "power-loss", "break", "timeout", "write", "call"];
+
+    /// All places worth reaching, by name.
+    pub fn places() -> impl Iterator<Item = &'static str> {
+        REACHED.iter().map(|(_, name)| *name).chain([EPOCH_BEGUN, COMMIT])
+    }
+}
+
+const EPOCH_BEGUN: &str = "epoch begun";
+const COMMIT: &str = "commit";
+
 /// What one thread keeps to itself: what it has worked out, and what it has counted.
 #[derive(Debug)]
 pub struct Worker<const K: usize> {
@@ -98,11 +115,11 @@ impl<const K: usize> Worker<K> {
     /// What was counted.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
-        const FAULTS: [&str; 7] =
-            ["nothing", "crash", "power-loss", "break", "timeout", "write", "call"];
         let mut coverage = Coverage::default();
         for (kind, counts) in KINDS.iter().zip(&self.pairs) {
-            for (fault, count) in FAULTS.iter().zip(counts).filter(|(_, count)| **count > 0) {
+            for (fault, count) in
+                Coverage::FAULTS.iter().zip(counts).filter(|(_, count)| **count > 0)
+            {
                 coverage.pairs.insert((kind, fault), *count);
             }
         }
@@ -113,8 +130,8 @@ impl<const K: usize> Worker<K> {
             }
         };
         names.enumerate().for_each(|(bit, name)| count(name, bit));
-        count("epoch begun", ESTABLISHED.trailing_zeros() as usize);
-        count("commit", COMMITTED.trailing_zeros() as usize);
+        count(EPOCH_BEGUN, ESTABLISHED.trailing_zeros() as usize);
+        count(COMMIT, COMMITTED.trailing_zeros() as usize);
         coverage
     }
 

@@ -45,6 +45,7 @@ use crate::setting::{Setting, SettingError};
 use crate::step::{ClientId, Instant, Step};
 
 pub use self::possible::Cannot;
+pub(crate) use self::search::LINKS_PER_NAME;
 pub use self::search::{Bounds, Budget, Price};
 
 /// Something that waits to happen.

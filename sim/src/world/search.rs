@@ -20,7 +20,7 @@ use super::{Outcome, World};
 use crate::step::{Keep, Step};
 
 /// Names of connections are as far apart, and who they are between is told by what is left.
-const LINKS_PER_NAME: u64 = 10_000;
+pub(crate) const LINKS_PER_NAME: u64 = 10_000;
 
 /// What a search is bounded by. Part of a world's setting; part of every trace.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]

@@ -4,6 +4,7 @@ mod bugs;
 #[expect(clippy::wildcard_enum_match_arm, reason = "each test looks at a few steps of many")]
 mod families;
 mod golden;
+mod moments;
 mod traces;
 mod watching;
 mod worlds;

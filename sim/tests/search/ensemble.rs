@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use zoolab_core::Bug;
 use zoolab_sim::search::{End, Figures, Limits, Search};
-use zoolab_sim::states::{Ensemble, Preset, Root};
+use zoolab_sim::states::{Ensemble, Preset, Root, sets_of, words_of};
 use zoolab_sim::world::Bounds;
 
-fn space(bounds: Bounds, bugs: &[Bug]) -> Ensemble<9, 5> {
+fn space(bounds: Bounds, bugs: &[Bug]) -> Ensemble<{ words_of(3) }, { sets_of(3) }> {
     let preset = Preset::named("small").expect("there is one");
     let mut setting = Preset { bounds, ..preset }.setting();
     setting.bugs = bugs.to_vec();
