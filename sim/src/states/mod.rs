@@ -33,7 +33,7 @@ use std::sync::Arc;
 use zoolab_core::ServerId;
 
 use self::codes::Codes;
-pub use self::horizon::{Horizon, Past};
+pub use self::horizon::{Horizon, Past, wider};
 use self::parts::{Between, Cause};
 use self::pool::Pool;
 pub use self::preset::Preset;
