@@ -56,7 +56,7 @@ impl fmt::Display for Finding<'_> {
 }
 
 /// A path as a shell takes it.
-struct Pasted<'a>(&'a Path);
+pub(crate) struct Pasted<'a>(pub(crate) &'a Path);
 
 impl fmt::Display for Pasted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

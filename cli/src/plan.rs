@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use zoolab_core::Bug;
 use zoolab_sim::swarm::Plan;
 
@@ -33,14 +34,24 @@ impl Kind {
 
 /// Reads a scenario. What it does not say is as in a quiet ensemble of three.
 pub(crate) fn read(path: &Path) -> Result<Plan, String> {
+    let (_, plan) = parse::<Plan>(path)?;
+    if plan.setting.search.is_some() {
+        let file = path.display();
+        return Err(format!("{file}: search: time stands still there, see `zoolab search --help`"));
+    }
+    plan.checked().map_err(|what| format!("{}: {what}", path.display()))
+}
+
+/// Reads a TOML file, and gives back its text as well.
+pub(crate) fn parse<T: DeserializeOwned>(path: &Path) -> Result<(String, T), String> {
     let file = path.display();
     let bytes = std::fs::read(path).map_err(|error| format!("{file}: {error}"))?;
     let line = |end: usize| 1 + bytes[..end].iter().filter(|byte| **byte == b'\n').count();
     let text = std::str::from_utf8(&bytes)
         .map_err(|error| format!("{file}:{}: expected text", line(error.valid_up_to())))?;
-    let plan: Plan = toml::from_str(text).map_err(|error| {
+    let value = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(String::new(), |span| format!(":{}", line(span.start)));
         format!("{file}{line}: {}", error.message().replace('\n', ", "))
     })?;
-    plan.checked().map_err(|what| format!("{file}: {what}"))
+    Ok((text.to_owned(), value))
 }

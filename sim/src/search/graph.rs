@@ -133,6 +133,17 @@ impl Graph {
         path
     }
 
+    /// The steps up to and with the first that broke a promise, as few as can be.
+    #[must_use]
+    pub fn path_to_broken(&self) -> Option<Vec<u16>> {
+        let broken = self.broken?;
+        let Some(parent) = broken.parent else { return Some(Vec::new()) };
+        let node = self.graph.node_indices().find(|node| self.graph[*node].state == parent)?;
+        let mut path = self.path(node);
+        path.push(broken.step);
+        Some(path)
+    }
+
     /// From where this state was first reached, and by which step; none if everything begins
     /// there.
     #[must_use]

@@ -22,7 +22,6 @@ use zoolab_core::{Server, Timer};
 
 use super::{Asleep, Ensemble, Worker, unpack};
 use crate::search::{Arrival, Awake, Expansion, Space, Verdict};
-use crate::setting::Setting;
 use crate::world::{Bounds, Price};
 
 /// See the [module](self).
@@ -76,19 +75,17 @@ impl fmt::Display for Past {
     }
 }
 
-impl<'a, const K: usize, const W: usize> Horizon<'a, K, W> {
-    /// A setting that goes one epoch and one round further.
-    #[must_use]
-    pub fn widened(mut setting: Setting) -> Setting {
-        if let Some(bounds) = &mut setting.search {
-            bounds.epochs = bounds.epochs.saturating_add(1);
-            bounds.rounds = bounds.rounds.saturating_add(1);
-        }
-        setting
-    }
+/// Bounds that go one epoch and one round further.
+#[must_use]
+pub const fn wider(mut bounds: Bounds) -> Bounds {
+    bounds.epochs = bounds.epochs.saturating_add(1);
+    bounds.rounds = bounds.rounds.saturating_add(1);
+    bounds
+}
 
-    /// What can be seen of these states, which are those of a [`widened`](Self::widened) setting,
-    /// within `bounds`.
+impl<'a, const K: usize, const W: usize> Horizon<'a, K, W> {
+    /// What can be seen within `bounds` of these states, which are those of
+    /// [`wider`] bounds.
     #[must_use]
     pub fn new(space: &'a Ensemble<K, W>, bounds: Bounds) -> Self {
         Self { space, bounds, past: Default::default() }
@@ -207,6 +204,7 @@ mod tests {
 
     use super::*;
     use crate::search::{Graph, Liveness, Reach, live};
+    use crate::setting::Setting;
     use crate::states::{Preset, Root, sets_of, words_of};
 
     const BOUNDS: Bounds = Bounds {
@@ -244,7 +242,7 @@ mod tests {
     /// What is judged without a horizon, and with one; and what has led beyond it.
     fn both(bounds: Bounds) -> (Liveness, Liveness, Past) {
         let plain = judged(&space(setting(bounds)));
-        let wide = space(Horizon::<{ words_of(2) }, { sets_of(2) }>::widened(setting(bounds)));
+        let wide = space(setting(wider(bounds)));
         let horizon = Horizon::new(&wide, bounds);
         (plain, judged(&horizon), horizon.past())
     }

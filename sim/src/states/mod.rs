@@ -35,7 +35,7 @@ use zoolab_core::ServerId;
 
 use self::codes::Codes;
 pub use self::codes::sets_of;
-pub use self::horizon::{Horizon, Past};
+pub use self::horizon::{Horizon, Past, wider};
 use self::parts::{Between, Cause, ForClients};
 use self::pool::Pool;
 pub use self::preset::Preset;
