@@ -51,6 +51,9 @@ impl fmt::Display for Finding<'_> {
         for bug in &self.kind.bugs {
             write!(f, " --bug {bug}")?;
         }
+        for promise in &self.kind.promises {
+            write!(f, " --promise {promise}")?;
+        }
         if self.differs { write!(f, " --check-determinism") } else { Ok(()) }
     }
 }
@@ -76,7 +79,7 @@ mod tests {
     #[test]
     fn what_is_printed_can_be_pasted() {
         let again = |scenario: &str, differs| {
-            let kind = plan::Kind { scenario: Some(scenario.into()), bugs: Vec::new() };
+            let kind = plan::Kind { scenario: Some(scenario.into()), ..plan::Kind::default() };
             Finding { seed: 7, kind: &kind, differs }.to_string()
         };
         assert_eq!(again("a/b-1.toml", false), "zoolab run --seed 7 --scenario a/b-1.toml");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use zoolab_core::Bug;
+use zoolab_sim::checker::Promise;
 use zoolab_sim::swarm::Plan;
 
 /// How all runs of a verb are to be.
@@ -15,6 +16,9 @@ pub(crate) struct Kind {
     /// Switch a bug on that real servers had; `zoolab bugs list` has their names
     #[arg(long = "bug", value_name = "ID")]
     pub(crate) bugs: Vec<Bug>,
+    /// Fail only where this promise is broken, and overlook others; may be said several times
+    #[arg(long = "promise", value_name = "NAME")]
+    pub(crate) promises: Vec<Promise>,
 }
 
 impl Kind {
@@ -24,6 +28,7 @@ impl Kind {
             None => Plan::draw(seed),
             Some(path) => read(path)?,
         };
+        plan.setting.promises.extend(&self.promises);
         if !self.bugs.is_empty() {
             plan.setting.bugs.extend(&self.bugs);
             plan = plan.checked()?;

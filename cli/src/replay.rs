@@ -47,6 +47,9 @@ struct Look {
 impl Onlooker for Look {
     fn after(&mut self, done: &Done<'_>) -> bool {
         let count = done.place + 1;
+        for violation in done.overlooked {
+            say!("{count:>7} overlooked: {violation}");
+        }
         if self.every.is_some_and(|every| count.is_multiple_of(every.get())) {
             let (at, step) = (done.at.0, done.step);
             say!("{count:>7} {at:>11} us  {step:<40}  {}", doing(done.world));
@@ -87,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         say!("{about}");
     }
     say!("seed {}: {}", trace.header.seed, trace.header.plan.summary());
-    let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
+    let mut checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
     let mut strategy = Replay::new(&trace.steps);
     let mut look = Look { until: args.until, every: args.every };
     let mut report = drive(&mut world, &mut strategy, &mut checkers, &mut look);

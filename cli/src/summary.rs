@@ -11,6 +11,7 @@ use crate::bench::figures::count;
 pub(crate) fn one(report: &Report) -> String {
     let figures = &report.figures;
     let end = match &report.end {
+        End::Held if !figures.overlooked.is_empty() => "held: every promise that counts".to_owned(),
         End::Held => "held: every promise, in every step".to_owned(),
         End::Diverged { .. } | End::Panicked(_) | End::Stuck(_) | End::Violated(_) => {
             format!("FAILED: {}", report.end)
@@ -53,6 +54,11 @@ fn happened(figures: &Figures) -> String {
         list(&figures.faults),
         list(&figures.reached),
     );
+    if !figures.overlooked.is_empty() {
+        let words =
+            figures.overlooked.iter().map(|(promise, number)| format!("{promise} {number}"));
+        text.push_str(&format!("\noverlooked {}", words.collect::<Vec<_>>().join(", ")));
+    }
     if figures.runs > 100 && !unreached.is_empty() {
         text.push_str(&format!("\nNOT REACHED: {}", unreached.join(", ")));
     }

@@ -73,6 +73,8 @@ pub struct Done<'a> {
     pub step: &'a Step,
     /// What it made visible.
     pub seen: &'a [Seen],
+    /// Which promises it broke that nobody watches.
+    pub overlooked: &'a [Violation],
     /// The hash of all steps up to this one.
     pub hash: RunningHash,
     /// The world after it.
@@ -123,7 +125,7 @@ pub fn hush_panics() {
 pub fn run(plan: &Plan, seed: u64, onlooker: &mut dyn Onlooker) -> Result<Report, SettingError> {
     let mut world = World::new(plan.setting.clone())?;
     let mut strategy = Seeded::new(plan.clone(), seed, &world);
-    let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
+    let mut checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
     Ok(drive(&mut world, &mut strategy, &mut checkers, onlooker))
 }
 
@@ -168,6 +170,7 @@ fn go(
     report: &mut Report,
 ) -> End {
     let mut outcome = Outcome::default();
+    let mut overlooked = Vec::new();
     loop {
         let choice = strategy.choose(world);
         let (at, step) = match &choice {
@@ -192,12 +195,15 @@ fn go(
             }
         }
         report.figures.count(at, step, &outcome.seen);
-        if let Err(violation) = checkers.observe(&outcome.seen) {
+        overlooked.clear();
+        let judged = checkers.judge(&outcome.seen, &mut overlooked);
+        report.figures.overlook(&overlooked);
+        if let Err(violation) = judged {
             return End::Violated(violation);
         }
         strategy.learn(world, &outcome.fresh);
-        let (seen, hash) = (&outcome.seen[..], report.hash);
-        if !onlooker.after(&Done { place, at, step, seen, hash, world }) {
+        let (seen, overlooked, hash) = (&outcome.seen[..], &overlooked[..], report.hash);
+        if !onlooker.after(&Done { place, at, step, seen, overlooked, hash, world }) {
             return End::Held;
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use zoolab_core::storage;
 use zoolab_core::{Branch, Note};
 
+use crate::checker::{Promise, Violation};
 use crate::seen::Seen;
 use crate::step::{Instant, Step};
 
@@ -35,6 +36,8 @@ pub struct Figures {
     pub reached: BTreeMap<&'static str, u64>,
     /// How often each kind of fault happened.
     pub faults: BTreeMap<&'static str, u64>,
+    /// How often each promise was broken that nobody watches.
+    pub overlooked: BTreeMap<Promise, u64>,
 }
 
 /// What must be reached across many seeds; otherwise they test less than they seem to.
@@ -180,6 +183,13 @@ impl Figures {
         }
     }
 
+    /// Counts promises that a step broke and that nobody watches.
+    pub fn overlook(&mut self, overlooked: &[Violation]) {
+        for violation in overlooked {
+            *self.overlooked.entry(violation.promise).or_default() += 1;
+        }
+    }
+
     /// What must be reached and was not.
     pub fn unreached(&self) -> impl Iterator<Item = &'static str> {
         MUST_REACH.into_iter().filter(|name| !self.reached.contains_key(name))
@@ -202,6 +212,9 @@ impl Figures {
         }
         for (name, count) in &other.faults {
             *self.faults.entry(name).or_default() += count;
+        }
+        for (promise, count) in &other.overlooked {
+            *self.overlooked.entry(*promise).or_default() += count;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
+use crate::checker::Promise;
 use crate::world::Bounds;
 use crate::world::disk::Grain;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub struct Setting {
     /// Bugs of real servers that are on, by name. Only a program with the feature `bugs` has any.
     #[serde(with = "names", skip_serializing_if = "Vec::is_empty")]
     pub bugs: Vec<Bug>,
+    /// The promises that end a run when they are broken, by name; all of them if none is named.
+    #[serde(with = "names", skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -99,6 +103,7 @@ impl Setting {
             search: None,
             skew_ms: Vec::new(),
             bugs: Vec::new(),
+            promises: Vec::new(),
         }
     }
 
@@ -199,21 +204,28 @@ impl std::fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Bugs are written by their names.
+/// Bugs and promises are written by their names.
 mod names {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
-    use zoolab_core::Bug;
 
-    pub(super) fn serialize<S: Serializer>(bugs: &[Bug], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(bugs.iter().map(|bug| bug.name()))
+    pub(super) fn serialize<T: Display, S: Serializer>(
+        all: &[T],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(all.iter().map(ToString::to_string))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Bug>, D::Error> {
+    pub(super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<T>, D::Error> {
         let names = Vec::<String>::deserialize(from)?;
-        let bug = |name: String| {
+        let named = |name: String| {
             name.parse().map_err(|error| D::Error::custom(format!("{name:?}: {error}")))
         };
-        names.into_iter().map(bug).collect()
+        names.into_iter().map(named).collect()
     }
 }

@@ -165,9 +165,19 @@ impl Story {
     }
 
     fn judge(&self) -> Result<(), Violation> {
-        let quorum = Quorum::majority([ONE, TWO, THREE]).expect("three are an ensemble");
-        Checkers::new(Arc::new(Ensemble::new(quorum))).observe(&self.0)
+        checkers(&[]).observe(&self.0)
     }
+
+    /// Judged while these are watched, and what is overlooked.
+    fn judge_by(&self, watched: &[Promise]) -> (Result<(), Violation>, Vec<Violation>) {
+        let mut overlooked = Vec::new();
+        (checkers(watched).judge(&self.0, &mut overlooked), overlooked)
+    }
+}
+
+fn checkers(watched: &[Promise]) -> Checkers {
+    let quorum = Quorum::majority([ONE, TWO, THREE]).expect("three are an ensemble");
+    Checkers::new(Arc::new(Ensemble::new(quorum)), watched)
 }
 
 /// Leaves the story where this promise, and none that is looked at earlier, is broken.
@@ -371,6 +381,70 @@ fn every_promise_is_seen_broken_and_named() {
         })
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_what_is_watched_counts_and_the_rest_is_noted() {
+    for promise in Promise::ALL {
+        let story = planted(promise);
+        let broken = story.judge();
+        assert_eq!(story.judge_by(&[promise]), (broken.clone(), Vec::new()), "{promise}");
+        let others: Vec<Promise> = Promise::ALL.into_iter().filter(|it| *it != promise).collect();
+        let (judged, overlooked) = story.judge_by(&others);
+        assert_eq!(overlooked.first(), broken.as_ref().err(), "{promise}");
+        assert_ne!(judged.err().map(|violation| violation.promise), Some(promise));
+    }
+}
+
+/// Whatever was overlooked, what follows is judged: no story after any other is too strange.
+#[test]
+fn a_ledger_goes_on_after_whatever_was_overlooked() {
+    let stories: Vec<Story> = Promise::ALL.into_iter().map(planted).collect();
+    let mut judged = 0;
+    for (first, watched) in Promise::ALL.into_iter().enumerate() {
+        let (mut checkers, mut overlooked) = (checkers(&[watched]), Vec::new());
+        for place in 0..stories.len() {
+            for event in &stories[(first + place) % stories.len()].0 {
+                let event = std::slice::from_ref(event);
+                if let Err(violation) = checkers.judge(event, &mut overlooked) {
+                    assert_eq!(violation.promise, watched);
+                }
+                judged += 1;
+            }
+        }
+        assert!(overlooked.iter().all(|violation| violation.promise != watched), "{watched}");
+        assert!(!overlooked.is_empty(), "{watched}");
+    }
+    assert!(judged > 10_000, "{judged}");
+}
+
+/// A server that installs what it was sent after a cut has that, and logs what comes next.
+#[test]
+fn a_snapshot_of_its_own_stands_for_what_the_leader_had() {
+    let (next, after) = (zxid(1, 2), zxid(1, 3));
+    let mut story = Story::default();
+    story.one_epoch().write(THREE, ONE, next).safe(THREE, ONE, after);
+    let mut cut = Story(story.0.clone());
+    cut.see(Seen::Truncated { server: ONE, to: zxid(1, 1) });
+    cut.see(Seen::Snapshotted { server: ONE, zxid: next }).log(ONE, after);
+    let (judged, overlooked) = cut.judge_by(&[Promise::NoHole, Promise::LogOrder]);
+    assert_eq!(judged, Ok(()), "{overlooked:?}");
+    let mut hole = Story(story.0);
+    hole.see(Seen::Truncated { server: ONE, to: zxid(1, 1) }).log(ONE, after);
+    let (judged, _) = hole.judge_by(&[Promise::NoHole]);
+    assert_eq!(judged.map_err(|violation| violation.promise), Err(Promise::NoHole));
+}
+
+#[test]
+fn promises_go_by_their_names() {
+    for promise in Promise::ALL {
+        assert_eq!(promise.to_string().parse(), Ok(promise));
+    }
+    let unknown = "leader-fairness".parse::<Promise>().unwrap_err().to_string();
+    assert!(
+        unknown.starts_with("no such promise; there are ack-in-order, ack-durable, "),
+        "{unknown}"
+    );
 }
 
 /// Some promises can be broken in more than one way.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use zoolab_core::Bug;
-use zoolab_sim::states::BUDGET_MOST;
+use zoolab_sim::checker::Promise;
+use zoolab_sim::states::{self, BUDGET_MOST};
 
 /// Visit every state of a small ensemble, and judge every promise in each
 ///
@@ -91,6 +92,9 @@ pub(crate) struct Place {
     /// Switch a bug on that real servers had; `zoolab bugs list` has their names
     #[arg(long = "bug", value_name = "ID")]
     pub(super) bugs: Vec<Bug>,
+    /// Stop only where this promise is broken, and overlook others; may be said several times
+    #[arg(long = "promise", value_name = "NAME")]
+    pub(super) promises: Vec<Promise>,
 }
 
 /// Where an ensemble begins.
@@ -102,6 +106,28 @@ pub(crate) enum Begin {
     Fresh,
     /// Everybody follows a leader, and nothing is under way
     Led,
+    /// Everybody follows a leader and has its first write; the second is on its way
+    Proposed,
+}
+
+impl From<states::Begin> for Begin {
+    fn from(begin: states::Begin) -> Self {
+        match begin {
+            states::Begin::Fresh => Self::Fresh,
+            states::Begin::Led => Self::Led,
+            states::Begin::Proposed => Self::Proposed,
+        }
+    }
+}
+
+impl From<Begin> for states::Begin {
+    fn from(begin: Begin) -> Self {
+        match begin {
+            Begin::Fresh => Self::Fresh,
+            Begin::Led => Self::Led,
+            Begin::Proposed => Self::Proposed,
+        }
+    }
 }
 
 /// What may happen from there.

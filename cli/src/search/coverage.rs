@@ -90,6 +90,7 @@ fn budget(step: &str, bounds: &Bounds) -> Option<u8> {
         "power-loss" => Some(bounds.power_losses),
         "break" => Some(bounds.breaks),
         "write" => Some(bounds.writes),
+        "call" => Some(bounds.calls),
         _ => None,
     }
 }
@@ -108,6 +109,7 @@ fn may_happen(step: &str, bounds: &Bounds) -> bool {
         "elect" | "join" => bounds.coarse,
         "dialled" | "vote" => !bounds.coarse,
         "disk" | "reload" => !bounds.quick_disks,
+        "answer" | "ask" | "dial" => bounds.calls > 0,
         "restart" => bounds.crashes > 0 || bounds.power_losses > 0,
         "free" | "other" => false,
         _ => budget(step, bounds) != Some(0),

@@ -87,7 +87,7 @@ impl Stage<'_> {
         let mut all = self.before.to_vec();
         all.extend(steps.iter().map(|step| (at, step.clone())));
         let mut world = World::new(self.plan.setting.clone()).map_err(|error| error.to_string())?;
-        let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
+        let mut checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
         let path = self.traces.join(name);
         let wrong = |error: std::io::Error| format!("{}: {error}", path.display());
         let header = Header::new(0, self.plan.clone());

@@ -43,8 +43,7 @@ impl Default for Scenario {
 
 impl From<Preset> for Scenario {
     fn from(preset: Preset) -> Self {
-        let begin = if preset.led { Begin::Led } else { Begin::Fresh };
-        Self { begin, reach: Vec::new(), setting: preset.setting() }
+        Self { begin: preset.begin.into(), reach: Vec::new(), setting: preset.setting() }
     }
 }
 
@@ -107,10 +106,7 @@ impl Scenario {
     /// Where it begins if this may happen.
     pub(super) fn root(&self, bounds: Bounds) -> Result<Root, NoRoot> {
         let setting = Setting { search: Some(bounds), ..self.setting.clone() };
-        match self.begin {
-            Begin::Fresh => Root::fresh(setting),
-            Begin::Led => Root::led(setting),
-        }
+        Root::begin(self.begin.into(), setting)
     }
 }
 

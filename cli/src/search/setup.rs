@@ -16,7 +16,7 @@ use super::scenario::{Scenario, changed};
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Setup {
     /// An ensemble of its own.
-    Scenario(Scenario),
+    Scenario(Box<Scenario>),
     /// The midst of a run.
     Moment(Box<Moment>),
 }
@@ -25,7 +25,9 @@ impl Setup {
     /// What was asked for.
     pub(super) fn of(place: &Place, faults: &Faults) -> Result<Self, String> {
         if let Some(from) = &place.from {
-            return Ok(Self::Moment(Box::new(Moment::read(from, &place.bugs, faults)?)));
+            let mut moment = Moment::read(from, &place.bugs, faults)?;
+            moment.plan.setting.promises.extend(&place.promises);
+            return Ok(Self::Moment(Box::new(moment)));
         }
         let mut scenario = match &place.scenario {
             Some(path) => Scenario::read(path)?,
@@ -37,7 +39,8 @@ impl Setup {
             scenario.setting.clients = scenario.setting.clients.max(1);
         }
         scenario.setting.bugs.extend(&place.bugs);
-        Ok(Self::Scenario(scenario.checked()?))
+        scenario.setting.promises.extend(&place.promises);
+        Ok(Self::Scenario(Box::new(scenario.checked()?)))
     }
 
     /// What may happen.
@@ -70,8 +73,8 @@ impl Setup {
     /// What a trace says of how it was set up, if this may happen.
     pub(super) fn plan(&self, bounds: Bounds) -> Plan {
         match self {
-            Self::Scenario(Scenario { setting, .. }) => {
-                let mut plan = Plan { setting: setting.clone(), ..Plan::quiet(3) };
+            Self::Scenario(scenario) => {
+                let mut plan = Plan { setting: scenario.setting.clone(), ..Plan::quiet(3) };
                 plan.setting.search = Some(bounds);
                 plan
             }
@@ -131,11 +134,13 @@ impl fmt::Display for Setup {
         let servers = self.servers();
         let servers = if servers == 1 { "1 server".into() } else { format!("{servers} servers") };
         match self {
-            Self::Scenario(Scenario { begin: Begin::Fresh, .. }) => {
-                write!(f, "{servers} that have just started")?;
-            }
-            Self::Scenario(Scenario { begin: Begin::Led, .. }) => {
-                write!(f, "{servers} that follow a leader")?;
+            Self::Scenario(scenario) => {
+                let so_far = match scenario.begin {
+                    Begin::Fresh => "that have just started",
+                    Begin::Led => "that follow a leader",
+                    Begin::Proposed => "that have one write, with one on its way",
+                };
+                write!(f, "{servers} {so_far}")?;
             }
             Self::Moment(moment) => {
                 write!(f, "{servers} as after {} steps of {}", moment.count(), moment.file)?;

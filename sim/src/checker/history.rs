@@ -37,7 +37,7 @@ impl History {
     /// One more, if it may come next or not.
     pub(super) fn push(&mut self, zxid: Zxid) {
         match self.0.last_mut() {
-            Some(end) if end.epoch() == zxid.epoch() => *end = zxid,
+            Some(end) if end.epoch() == zxid.epoch() => *end = zxid.max(*end),
             Some(_) | None => self.0.push(zxid),
         }
     }

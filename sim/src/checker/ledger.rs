@@ -15,7 +15,8 @@ use zoolab_core::zab::MessageKind;
 use zoolab_core::{Ensemble, Epoch, Note, ServerId, Txn, Why, Zxid};
 
 use super::history::History;
-use super::promise::{Promise, Violation, holds};
+use super::judge::Judge;
+use super::promise::{Promise, Violation};
 use crate::seen::{Said, Seen};
 
 /// Something for each of some servers, of which none comes first.
@@ -182,35 +183,35 @@ impl Ledger {
         })
     }
 
-    pub(super) fn observe(&mut self, event: &Seen) -> Result<(), Violation> {
+    pub(super) fn observe(&mut self, event: &Seen, judge: &mut Judge<'_>) -> Result<(), Violation> {
         match event {
-            Seen::Appended { server, txn } => self.appended(*server, txn),
+            Seen::Appended { server, txn } => self.appended(*server, txn, judge),
             Seen::Crashed { server, .. } | Seen::Halted { server } => {
                 self.leaves(*server);
                 Ok(())
             }
-            Seen::Delivered { from, to, message } => self.delivered(*from, *to, *message),
+            Seen::Delivered { from, to, message } => self.delivered(*from, *to, *message, judge),
             Seen::EpochWritten { server, kind, epoch } => {
-                self.epoch_written(*server, *kind, *epoch)
+                self.epoch_written(*server, *kind, *epoch, judge)
             }
-            Seen::Installed { server, zxid } => self.installed(*server, *zxid),
-            Seen::Note { server, note } => self.note(*server, note),
+            Seen::Installed { server, zxid } => self.installed(*server, *zxid, judge),
+            Seen::Note { server, note } => self.note(*server, note, judge),
             Seen::Refused { server, why } => {
                 let member = self.member_mut(*server);
                 let excused = member.lost || member.damaged;
                 member.lost = excused;
-                holds(Promise::BootTotality, excused, || {
+                judge.holds(Promise::BootTotality, excused, || {
                     format!("server {server} does not start again: {why}")
                 })
             }
             Seen::Reloaded { server, saved } | Seen::Started { server, saved, .. } => {
-                self.read(*server, saved)
+                self.read(*server, saved, judge)
             }
             Seen::Rotten { server } => {
                 self.member_mut(*server).damaged = true;
                 Ok(())
             }
-            Seen::Sent { from, to, message } => self.sent(*from, *to, *message),
+            Seen::Sent { from, to, message } => self.sent(*from, *to, *message, judge),
             Seen::Snapshotted { server, zxid } => {
                 self.snapshotted(*server, *zxid);
                 Ok(())
@@ -219,7 +220,7 @@ impl Ledger {
                 self.member_mut(*server).durable = *zxid;
                 Ok(())
             }
-            Seen::Truncated { server, to } => self.truncated(*server, *to),
+            Seen::Truncated { server, to } => self.truncated(*server, *to, judge),
             Seen::Wiped { server } => {
                 // What it said may still be on its way.
                 let member = self.member_mut(*server);
@@ -230,31 +231,36 @@ impl Ledger {
         }
     }
 
-    fn note(&mut self, server: ServerId, note: &Note) -> Result<(), Violation> {
+    fn note(
+        &mut self,
+        server: ServerId,
+        note: &Note,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Violation> {
         match note {
-            Note::Applied { txn, digest } => self.applied(server, txn, *digest),
-            Note::CaughtUp { zxid, digest } => self.caught_up(server, *zxid, *digest),
-            Note::Committed(zxid) => self.commit(server, *zxid),
-            Note::Discovered { epoch, zxid: _ } => self.discovered(server, *epoch),
+            Note::Applied { txn, digest } => self.applied(server, txn, *digest, judge),
+            Note::CaughtUp { zxid, digest } => self.caught_up(server, *zxid, *digest, judge),
+            Note::Committed(zxid) => self.commit(server, *zxid, judge),
+            Note::Discovered { epoch, zxid: _ } => self.discovered(server, *epoch, judge),
             Note::Elected { leader, round: _ } => {
                 let member = self.member_mut(server);
                 member.leads = *leader == server;
                 member.gathers = member.leads;
                 Ok(())
             }
-            Note::Established(epoch) => self.establish(server, *epoch),
-            Note::Left(why) => left(server, *why),
+            Note::Established(epoch) => self.establish(server, *epoch, judge),
+            Note::Left(why) => left(server, *why, judge),
             Note::Looking { ballot } => {
                 self.leaves(server);
                 // Its disk is done with whatever its leader wanted, and that is over.
                 let member = self.member_mut(server);
                 member.snapshots.clear();
                 member.cut_at = None;
-                ballot.map_or(Ok(()), |ballot| self.looking(server, ballot))
+                ballot.map_or(Ok(()), |ballot| self.looking(server, ballot, judge))
             }
-            Note::Proposed(txn) => self.propose(server, txn),
+            Note::Proposed(txn) => self.propose(server, txn, judge),
             Note::Reached(_) => Ok(()),
-            Note::Serving(epoch) => self.serving(server, *epoch),
+            Note::Serving(epoch) => self.serving(server, *epoch, judge),
         }
     }
 
@@ -271,14 +277,20 @@ impl Ledger {
         }
     }
 
-    fn sent(&mut self, from: ServerId, to: ServerId, message: Said) -> Result<(), Violation> {
+    fn sent(
+        &mut self,
+        from: ServerId,
+        to: ServerId,
+        message: Said,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Violation> {
         let Said { kind, zxid, counts } = message;
         match kind {
-            MessageKind::AckEpoch => self.promise(from, counts, zxid),
-            MessageKind::Ack if zxid.counter() == 0 => self.epoch_acked(from, zxid.epoch()),
-            MessageKind::Ack => self.acked(from, zxid),
-            MessageKind::Snap => self.snapshot_sent(from, to, zxid),
-            MessageKind::Trunc => self.cut_sent(from, to, zxid),
+            MessageKind::AckEpoch => self.promise(from, counts, zxid, judge),
+            MessageKind::Ack if zxid.counter() == 0 => self.epoch_acked(from, zxid.epoch(), judge),
+            MessageKind::Ack => self.acked(from, zxid, judge),
+            MessageKind::Snap => self.snapshot_sent(from, to, zxid, judge),
+            MessageKind::Trunc => self.cut_sent(from, to, zxid, judge),
             MessageKind::NewLeader => {
                 self.member_mut(to).acked.remove(&from);
                 Ok(())
@@ -301,10 +313,16 @@ impl Ledger {
         }
     }
 
-    fn delivered(&mut self, from: ServerId, to: ServerId, message: Said) -> Result<(), Violation> {
+    fn delivered(
+        &mut self,
+        from: ServerId,
+        to: ServerId,
+        message: Said,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Violation> {
         let Said { kind, zxid, counts: _ } = message;
         match kind {
-            MessageKind::Ack if zxid.counter() > 0 => self.ack_arrived(from, to, zxid),
+            MessageKind::Ack if zxid.counter() > 0 => self.ack_arrived(from, to, zxid, judge),
             MessageKind::Ack => {
                 self.member_mut(from).acked.entry(to).or_insert(Zxid::ZERO);
                 Ok(())
@@ -323,7 +341,7 @@ impl Ledger {
             MessageKind::Commit
             | MessageKind::Inform
             | MessageKind::NewLeader
-            | MessageKind::Proposal => self.legal(from, zxid.epoch()),
+            | MessageKind::Proposal => self.legal(from, zxid.epoch(), judge),
             MessageKind::AckEpoch
             | MessageKind::Diff
             | MessageKind::Ping
@@ -341,7 +359,7 @@ impl Ledger {
 }
 
 /// Some reasons to leave a leader are somebody's broken promise.
-fn left(server: ServerId, why: Why) -> Result<(), Violation> {
+fn left(server: ServerId, why: Why, judge: &mut Judge<'_>) -> Result<(), Violation> {
     let promise = match why {
         Why::CommitOutOfOrder { .. } => Promise::CommitMatches,
         Why::Misplaced => Promise::Phase,
@@ -356,5 +374,5 @@ fn left(server: ServerId, why: Why) -> Result<(), Violation> {
         | Why::Truncate { .. }
         | Why::Unreachable => return Ok(()),
     };
-    holds(promise, false, || format!("server {server} left its leader: {why}"))
+    judge.holds(promise, false, || format!("server {server} left its leader: {why}"))
 }

@@ -4,11 +4,15 @@
 //!   Seen ---> Ledger ---> epochs   promises about epochs: votes, promises, leaders
 //!                         logs     promises about what disks have
 //!                         commits  promises about what is proposed, committed and applied
+//!                               |
+//!                               v
+//!                             judge   whether a broken one counts
 //! ```
 
 mod commits;
 mod epochs;
 mod history;
+mod judge;
 mod ledger;
 mod logs;
 pub mod promise;
@@ -17,28 +21,43 @@ use std::sync::Arc;
 
 use zoolab_core::Ensemble;
 
+use self::judge::{Judge, Watched};
 use self::ledger::Ledger;
-pub use self::promise::{Promise, Violation};
+pub use self::promise::{Promise, UnknownPromise, Violation};
 use crate::seen::Seen;
 
-/// All promises.
+/// All promises, of which some or all are watched.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Checkers {
     ledger: Ledger,
+    watched: Watched,
 }
 
 impl Checkers {
-    /// For an ensemble that has never run.
+    /// For an ensemble that has never run. Only these promises are watched; all, if none is named.
     #[must_use]
-    pub fn new(ensemble: Arc<Ensemble>) -> Self {
-        Self { ledger: Ledger::new(ensemble) }
+    pub fn new(ensemble: Arc<Ensemble>, promises: &[Promise]) -> Self {
+        Self { ledger: Ledger::new(ensemble), watched: Watched::of(promises) }
     }
 
     /// Looks at what a step made visible.
     ///
     /// # Errors
-    /// If a promise is broken.
+    /// If a promise is broken that is watched.
     pub fn observe(&mut self, seen: &[Seen]) -> Result<(), Violation> {
-        seen.iter().try_for_each(|event| self.ledger.observe(event))
+        self.judge(seen, &mut Vec::new())
+    }
+
+    /// The same, and says which promises are broken that nobody watches.
+    ///
+    /// # Errors
+    /// If a promise is broken that is watched.
+    pub fn judge(
+        &mut self,
+        seen: &[Seen],
+        overlooked: &mut Vec<Violation>,
+    ) -> Result<(), Violation> {
+        let mut judge = Judge { watched: self.watched, overlooked };
+        seen.iter().try_for_each(|event| self.ledger.observe(event, &mut judge))
     }
 }

@@ -3,6 +3,7 @@
 //! disks (D), of single steps (E).
 
 use std::fmt;
+use std::str::FromStr;
 
 use zoolab_core::Bug;
 
@@ -182,6 +183,27 @@ impl fmt::Display for Promise {
     }
 }
 
+impl FromStr for Promise {
+    type Err = UnknownPromise;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPromise> {
+        Self::ALL.into_iter().find(|promise| promise.name() == name).ok_or(UnknownPromise)
+    }
+}
+
+/// There is no promise of that name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct UnknownPromise;
+
+impl fmt::Display for UnknownPromise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Promise::ALL.map(Promise::name);
+        write!(f, "no such promise; there are {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownPromise {}
+
 /// A promise that was broken.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Violation {
@@ -195,13 +217,4 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.promise, self.what)
     }
-}
-
-/// Holds, or breaks the promise with these values.
-pub(super) fn holds(
-    promise: Promise,
-    holds: bool,
-    what: impl FnOnce() -> String,
-) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation { promise, what: what() }) }
 }

@@ -40,7 +40,7 @@ use self::parts::{Between, Cause, ForClients};
 use self::pool::Pool;
 pub use self::preset::Preset;
 pub use self::print::{Names, print};
-pub use self::root::{NoRoot, Root};
+pub use self::root::{Begin, NoRoot, Root};
 use self::taken::Taken;
 pub use self::worker::{Coverage, Worker};
 use crate::checker::Checkers;

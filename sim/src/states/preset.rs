@@ -1,5 +1,6 @@
 //! Searches that have a name.
 
+use super::root::Begin;
 use crate::setting::Setting;
 use crate::world::Bounds;
 use crate::world::disk::Grain;
@@ -13,8 +14,8 @@ pub struct Preset {
     pub about: &'static str,
     /// How many servers.
     pub servers: u8,
-    /// Whether it begins where everybody follows a leader, rather than where nobody does.
-    pub led: bool,
+    /// How far everybody is at the beginning.
+    pub begin: Begin,
     /// What may happen.
     pub bounds: Bounds,
 }
@@ -39,71 +40,113 @@ const COARSE: Bounds = Bounds {
 /// Nothing, and elections step by step.
 const FULL: Bounds = Bounds { alike: false, coarse: false, rounds: 2, ..COARSE };
 
+/// One that begins where all servers have just started.
+const fn fresh(name: &'static str, about: &'static str, servers: u8, bounds: Bounds) -> Preset {
+    Preset { name, about, servers, begin: Begin::Fresh, bounds }
+}
+
 impl Preset {
-    /// All of them, the quick ones first.
-    pub const ALL: [Self; 8] = [
+    /// All of them. Those of our own come first, the quick ones before the others; then a ladder
+    /// on which each step has more than the one before; then those that are as large as searches
+    /// that others have published, as far as what they count can be compared.
+    pub const ALL: [Self; 15] = [
+        fresh(
+            "small",
+            "one write, one crash",
+            3,
+            Bounds { writes: 1, crashes: 1, epochs: 2, ..COARSE },
+        ),
+        fresh(
+            "power",
+            "one write, one power loss",
+            3,
+            Bounds { writes: 1, power_losses: 1, epochs: 2, ..COARSE },
+        ),
+        fresh(
+            "quick-disks",
+            "one write, one crash, one break; disks are done at once",
+            3,
+            Bounds { writes: 1, crashes: 1, breaks: 1, epochs: 2, quick_disks: true, ..COARSE },
+        ),
+        fresh(
+            "two-writes",
+            "two writes, one crash, one break",
+            3,
+            Bounds { writes: 2, crashes: 1, breaks: 1, ..COARSE },
+        ),
         Self {
-            name: "small",
-            about: "one write, one crash",
-            servers: 3,
-            led: false,
-            bounds: Bounds { writes: 1, crashes: 1, epochs: 2, ..COARSE },
+            begin: Begin::Led,
+            ..fresh(
+                "full",
+                "one write, one crash, from a led ensemble; elections step by step",
+                3,
+                Bounds { writes: 1, crashes: 1, epochs: 2, ..FULL },
+            )
         },
+        fresh(
+            "ladder-1",
+            "one write, one crash; disks are done at once",
+            3,
+            Bounds { writes: 1, crashes: 1, epochs: 2, quick_disks: true, ..COARSE },
+        ),
+        fresh(
+            "ladder-2",
+            "two writes, two crashes, one break",
+            3,
+            Bounds { writes: 2, crashes: 2, breaks: 1, ..COARSE },
+        ),
+        fresh(
+            "ladder-3",
+            "two writes, two crashes, two power losses, one break",
+            3,
+            Bounds { writes: 2, crashes: 2, power_losses: 2, breaks: 1, ..COARSE },
+        ),
+        fresh(
+            "ladder-4",
+            "two writes, one crash, one break; disks are done at once, elections step by step",
+            3,
+            Bounds { writes: 2, crashes: 1, breaks: 1, quick_disks: true, ..FULL },
+        ),
+        fresh(
+            "ladder-5",
+            "four writes, three crashes, three power losses, three breaks",
+            3,
+            Bounds { writes: 4, crashes: 3, power_losses: 3, breaks: 3, epochs: 4, ..COARSE },
+        ),
+        fresh(
+            "ladder-6",
+            "five servers: two writes, two crashes, one power loss, one break",
+            5,
+            Bounds { writes: 2, crashes: 2, power_losses: 1, breaks: 1, ..COARSE },
+        ),
+        fresh(
+            "mixed",
+            "two writes, four crashes, four breaks, as for the mixed specification of ZooKeeper \
+             3.4.10",
+            3,
+            Bounds { writes: 2, crashes: 4, breaks: 4, epochs: 4, ..COARSE },
+        ),
+        fresh(
+            "remix",
+            "two writes, two crashes, two breaks, as when Remix measured how efficient it is",
+            3,
+            Bounds { writes: 2, crashes: 2, breaks: 2, ..COARSE },
+        ),
+        fresh(
+            "remix-hunt",
+            "four writes, three crashes, three breaks, as when Remix looked for bugs",
+            3,
+            Bounds { writes: 4, crashes: 3, breaks: 3, epochs: 4, ..COARSE },
+        ),
         Self {
-            name: "power",
-            about: "one write, one power loss",
-            servers: 3,
-            led: false,
-            bounds: Bounds { writes: 1, power_losses: 1, epochs: 2, ..COARSE },
-        },
-        Self {
-            name: "quick-disks",
-            about: "one write, one crash, one break; disks are done at once (ladder, 1)",
-            servers: 3,
-            led: false,
-            bounds: Bounds {
-                writes: 1,
-                crashes: 1,
-                breaks: 1,
-                epochs: 2,
-                quick_disks: true,
-                ..COARSE
-            },
-        },
-        Self {
-            name: "two-writes",
-            about: "two writes, one crash, one break",
-            servers: 3,
-            led: false,
-            bounds: Bounds { writes: 2, crashes: 1, breaks: 1, ..COARSE },
-        },
-        Self {
-            name: "full",
-            about: "one write, one crash, from a led ensemble; elections step by step",
-            servers: 3,
-            led: true,
-            bounds: Bounds { writes: 1, crashes: 1, epochs: 2, ..FULL },
-        },
-        Self {
-            name: "ladder-2",
-            about: "two writes, two crashes, one break",
-            servers: 3,
-            led: false,
-            bounds: Bounds { writes: 2, crashes: 2, breaks: 1, ..COARSE },
-        },
-        Self {
-            name: "ladder-3",
-            about: "two writes, two crashes, two power losses, one break",
-            servers: 3,
-            led: false,
-            bounds: Bounds { writes: 2, crashes: 2, power_losses: 2, breaks: 1, ..COARSE },
-        },
-        Self {
-            name: "remix",
-            about: "two writes, two crashes, two breaks, as the mixed-grained specifications",
-            servers: 3,
-            led: false,
-            bounds: Bounds { writes: 2, crashes: 2, breaks: 2, ..COARSE },
+            begin: Begin::Proposed,
+            ..fresh(
+                "mspec-2",
+                "one write is everywhere and one on its way, two crashes, two breaks, as Remix's \
+                 mSpec-2 is published",
+                3,
+                Bounds { writes: 2, crashes: 2, breaks: 2, ..COARSE },
+            )
         },
     ];
 

@@ -1,17 +1,29 @@
 //! Where a search begins: everybody has just started, with nothing; or everybody follows a leader;
-//! or a run has come so far.
+//! or a transaction is on its way already; or a run has come so far.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use zoolab_core::{Server, ServerId, Timer};
+use zoolab_core::{Server, ServerId, Timer, Zxid};
 
 use super::codes::FOREIGN;
 use crate::checker::{Checkers, Violation};
 use crate::setting::{Setting, SettingError};
 use crate::step::{Instant, Step};
 use crate::world::{Bounds, Budget, Cannot, Outcome, World};
+
+/// How far everybody is where a search begins.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Begin {
+    /// All servers have started, and look for a leader.
+    Fresh,
+    /// Everybody follows a leader, and nothing is under way.
+    Led,
+    /// Everybody follows a leader and has applied its first transaction; the second one is
+    /// proposed and on its way. These are the first two of the writes that may be.
+    Proposed,
+}
 
 /// A world in a search, what is known of it, and how it came to be.
 #[derive(Clone, Debug)]
@@ -84,6 +96,35 @@ impl fmt::Display for NoRoot {
 impl std::error::Error for NoRoot {}
 
 impl Root {
+    /// The world of this setting, so far on.
+    ///
+    /// # Errors
+    /// If the setting cannot be, or what comes before breaks a promise.
+    ///
+    /// # Panics
+    /// If time goes on in it.
+    pub fn begin(begin: Begin, setting: Setting) -> Result<Self, NoRoot> {
+        let (epochs, writes) = match begin {
+            Begin::Fresh => (0, 0),
+            Begin::Led => (1, 0),
+            Begin::Proposed => (1, 2),
+        };
+        let bounds = setting.search.unwrap_or_default();
+        for (name, value, least) in
+            [("search, epochs", bounds.epochs, epochs), ("search, writes", bounds.writes, writes)]
+        {
+            if value < least {
+                let (value, least, most) = (value.into(), least.into(), u8::MAX.into());
+                return Err(NoRoot::Setting(SettingError::Bounds { name, value, least, most }));
+            }
+        }
+        match begin {
+            Begin::Fresh => Self::fresh(setting),
+            Begin::Led => Self::led(setting),
+            Begin::Proposed => Self::proposed(setting),
+        }
+    }
+
     /// All servers of this setting have started and look for a leader.
     ///
     /// # Errors
@@ -114,13 +155,9 @@ impl Root {
         let mut root = Self::fresh(setting)?;
         let mut seen = VecDeque::new();
         while !root.is_led() {
-            let mut steps = Vec::new();
-            for server in root.world.servers().to_vec() {
-                root.world.choices(server, &mut steps);
-            }
-            root.world.choices_together(&mut steps);
             // Timers only when nothing else is left, or an election would be over too early; and
             // those first that lead on rather than back, each in its turn.
+            let steps = root.choices();
             let free = steps.iter().filter(|step| root.world.price(step).is_none());
             let next = free.min_by_key(|step| match timer(step) {
                 Some(Timer::Redial | Timer::Settle) => (true, false, seen.contains(*step)),
@@ -136,7 +173,8 @@ impl Root {
                     seen.pop_front();
                 }
             }
-            root.follow(Instant(0), step)?;
+            let step = step.clone();
+            root.follow(Instant(0), &step)?;
         }
         Ok(root)
     }
@@ -144,8 +182,55 @@ impl Root {
     /// Nobody has started yet.
     fn empty(setting: Setting) -> Result<Self, NoRoot> {
         let world = World::new(setting).map_err(NoRoot::Setting)?;
-        let checkers = Checkers::new(Arc::clone(world.ensemble()));
+        let checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
         Ok(Self { world, checkers, steps: Vec::new() })
+    }
+
+    /// Everybody follows a leader and has its first transaction; the second is proposed.
+    ///
+    /// # Errors
+    /// As [`led`](Self::led).
+    ///
+    /// # Panics
+    /// If time goes on in it, and if there are no two writes.
+    pub fn proposed(setting: Setting) -> Result<Self, NoRoot> {
+        let mut root = Self::led(setting)?;
+        root.write()?;
+        let applied = |root: &Self, id: &ServerId| {
+            let server = root.world.host(*id).server.as_ref();
+            server.map_or(Zxid::ZERO, Server::zxid_last).counter() == 1
+        };
+        while !root.world.servers().iter().all(|id| applied(&root, id)) || !root.is_led() {
+            let step = root.calm().expect("what is proposed can be committed");
+            root.follow(Instant(0), &step)?;
+        }
+        root.write()?;
+        Ok(root)
+    }
+
+    /// Its leader proposes something.
+    fn write(&mut self) -> Result<(), NoRoot> {
+        let leader = self.world.leader().expect("somebody leads");
+        let mut steps = Vec::new();
+        self.world.choices(leader, &mut steps);
+        let write = steps.into_iter().find(|step| matches!(step, Step::Write { .. }));
+        self.follow(Instant(0), &write.expect("whoever leads may write"))
+    }
+
+    /// The first thing that may happen by itself while nobody loses patience.
+    fn calm(&self) -> Option<Step> {
+        let calm =
+            |step: &Step| self.world.price(step).is_none() && !matches!(step, Step::Timeout { .. });
+        self.choices().into_iter().find(calm)
+    }
+
+    fn choices(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for server in self.world.servers() {
+            self.world.choices(*server, &mut steps);
+        }
+        self.world.choices_together(&mut steps);
+        steps
     }
 
     fn is_led(&self) -> bool {
@@ -209,7 +294,10 @@ impl Root {
     }
 
     /// One step further.
-    fn follow(&mut self, at: Instant, step: &Step) -> Result<(), NoRoot> {
+    ///
+    /// # Errors
+    /// If it cannot happen, or breaks a promise.
+    pub fn follow(&mut self, at: Instant, step: &Step) -> Result<(), NoRoot> {
         let (at, count) = (at.max(self.world.now()), self.steps.len() + 1);
         let fits = self.world.can(at, step);
         fits.map_err(|why| NoRoot::DoesNotFit { count, step: step.clone(), why })?;

@@ -27,6 +27,9 @@ const BROKEN: u32 = u32::MAX;
 const TIMEOUT: u8 = 6;
 const BREAK: u8 = 11;
 
+/// The clients after something has happened to them; and which server is told what of it.
+type Told = (u32, Option<(ServerId, u32)>);
+
 /// What a server is, as far as others care.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
@@ -82,7 +85,7 @@ pub struct Worker<const K: usize> {
     causes: HashMap<Act, u32>,
     opened: HashMap<(u8, u32, ServerId), Option<(u32, LinkId)>>,
     both_seen: HashMap<(u32, u32), u32>,
-    for_clients: HashMap<(u32, u32), (u32, Option<(ServerId, u32)>)>,
+    for_clients: HashMap<(u32, u32), Told>,
     /// By the servers there are.
     together: HashMap<[u32; K], Arc<Vec<Step>>>,
     judged: HashMap<(u32, u32), u32>,
@@ -328,7 +331,7 @@ impl<const K: usize> Worker<K> {
         space: &Ensemble<K, W>,
         clients: u32,
         what: u32,
-    ) -> (u32, Option<(ServerId, u32)>) {
+    ) -> Told {
         let make = || space.happens_to_clients(clients, what);
         *self.for_clients.entry((clients, what)).or_insert_with(make)
     }

@@ -1,10 +1,15 @@
 //! Bugs that real servers had are found, and nothing is found without them.
 
+use std::sync::Arc;
+
 use zoolab_core::Bug;
-use zoolab_sim::checker::Promise;
-use zoolab_sim::drive::{End, Nobody, run};
+use zoolab_sim::checker::{Checkers, Promise};
+use zoolab_sim::drive::{End, Nobody, Onlooker, drive, run};
 use zoolab_sim::setting::Setting;
+use zoolab_sim::step::{Instant, Step};
+use zoolab_sim::strategy::replay::Replay;
 use zoolab_sim::swarm::Plan;
+use zoolab_sim::world::World;
 
 /// Each with the first seed that finds it.
 const FOUND: [(Bug, u64); 11] = [
@@ -71,4 +76,68 @@ fn bugs_are_part_of_a_setting_by_their_names() {
         wrong.starts_with("\"ZOOKEEPER-1\": no such bug; there are ZOOKEEPER-335, "),
         "{wrong}"
     );
+}
+
+#[test]
+fn promises_are_part_of_a_setting_by_their_names() {
+    let mut setting = Setting::plain(3);
+    assert!(!serde_json::to_string(&setting).unwrap().contains("promises"), "old traces have none");
+    setting.promises = vec![Promise::InitialHistory, Promise::EqualTrees];
+    let text = serde_json::to_string(&setting).unwrap();
+    assert!(text.contains(r#""promises":["initial-history","equal-trees"]"#), "{text}");
+    assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), setting);
+    let wrong = serde_json::from_str::<Setting>(r#"{"promises":["fairness"]}"#).unwrap_err();
+    let wrong = wrong.to_string();
+    assert!(
+        wrong.starts_with("\"fairness\": no such promise; there are ack-in-order, "),
+        "{wrong}"
+    );
+}
+
+/// Remembers the steps of a run.
+#[derive(Default)]
+struct Steps(Vec<(Instant, Step)>);
+
+impl Onlooker for Steps {
+    fn before(&mut self, _: u64, at: Instant, step: &Step) {
+        self.0.push((at, step.clone()));
+    }
+}
+
+/// Past the first sign of a bug there is more to see; what is not watched is counted.
+#[test]
+fn a_run_goes_on_past_what_is_not_watched() {
+    let mut seen = Vec::new();
+    for (bug, seed, promise) in [
+        (Bug::Zk335, 3, Promise::EpochFresh),
+        (Bug::Zk335, 3, Promise::InitialHistory),
+        (Bug::Zk2845, 2, Promise::EqualTrees),
+        (Bug::Zk3911, 2, Promise::EpochAckDurable),
+        (Bug::Zk4643, 2, Promise::InitialHistory),
+    ] {
+        let mut plan = Plan::draw(seed);
+        plan.setting.bugs = vec![bug];
+        plan.setting.promises = vec![promise];
+        let mut steps = Steps::default();
+        let report = run(&plan, seed, &mut steps).expect("bugs are built into tests");
+        let mut world = World::new(plan.setting.clone()).expect("it was set up before");
+        let promises = &plan.setting.promises;
+        let mut checkers = Checkers::new(Arc::clone(world.ensemble()), promises);
+        let again = drive(&mut world, &mut Replay::new(&steps.0), &mut checkers, &mut Nobody);
+        assert_eq!((&again.end, again.hash), (&report.end, report.hash), "{bug}");
+        let overlooked = &report.figures.overlooked;
+        assert!(!overlooked.is_empty() && !overlooked.contains_key(&promise), "{bug}");
+        let words = overlooked.iter().map(|(promise, count)| format!("{promise} {count}"));
+        let words: Vec<String> = words.collect();
+        seen.push(format!("{bug}: {}; overlooked {}", report.end, words.join(", ")));
+    }
+    insta::assert_debug_snapshot!(seen, @r#"
+    [
+        "ZOOKEEPER-335: broken promise epoch-fresh: server 4 leads epoch 17, a quorum has promised as much; overlooked epoch-monotonicity 4, one-promise 2, primary-uniqueness 1",
+        "ZOOKEEPER-335: every promise held; overlooked epoch-fresh 1, epoch-monotonicity 6, one-promise 4, primary-uniqueness 2",
+        "ZOOKEEPER-2845: broken promise equal-trees: server 1 read another tree at 5:32 than others have; overlooked boot-totality 1, commit-consistency 15, epoch-ack-durable 6, history-before-epoch 3, history-consistency 2, honest-vote 31, log-order 5, no-hole 5, process-consistency 2, total-order 9",
+        "ZOOKEEPER-3911: broken promise epoch-ack-durable: server 2 acknowledged epoch 4 without what it begins with; overlooked history-before-epoch 1",
+        "ZOOKEEPER-4643: every promise held; overlooked history-before-epoch 2",
+    ]
+    "#);
 }

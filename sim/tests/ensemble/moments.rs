@@ -74,7 +74,7 @@ fn holds<const K: usize, const W: usize>(root: Root, setting: &Plan, chance: &mu
         let steps = space.steps(&names);
         assert_eq!(steps.len(), names.len());
         let mut world = World::new(setting.setting.clone()).unwrap();
-        let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
+        let mut checkers = Checkers::new(Arc::clone(world.ensemble()), &[]);
         let mut outcome = Outcome::default();
         for (at, step) in before.iter().cloned().chain(steps.into_iter().map(|step| (now, step))) {
             assert_eq!(world.can(at, &step), Ok(()), "{step}");

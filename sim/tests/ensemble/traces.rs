@@ -15,7 +15,7 @@ use zoolab_sim::world::World;
 
 fn perform(trace: &Trace, strategy: &mut dyn Strategy) -> Report {
     let mut world = World::new(trace.header.plan.setting.clone()).expect("it was set up before");
-    let mut checkers = Checkers::new(Arc::clone(world.ensemble()));
+    let mut checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
     drive(&mut world, strategy, &mut checkers, &mut Nobody)
 }
 
