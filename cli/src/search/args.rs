@@ -89,6 +89,9 @@ pub(crate) struct Place {
     /// How many servers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=5))]
     pub(super) servers: Option<u8>,
+    /// How many clients, for --calls
+    #[arg(long, value_name = "N", conflicts_with = "from")]
+    pub(super) clients: Option<u8>,
     /// Switch a bug on that real servers had; `zoolab bugs list` has their names
     #[arg(long = "bug", value_name = "ID")]
     pub(super) bugs: Vec<Bug>,
@@ -137,9 +140,10 @@ pub(crate) struct Faults {
     /// How many writes
     #[arg(long, value_name = "N", value_parser = up_to_most())]
     pub(super) writes: Option<u8>,
-    /// How often a client may ask for something
+    /// How often clients may ask for something
     ///
-    /// It takes a session as well, which is a transaction of its own.
+    /// Each takes a session as well, which is a transaction of its own. There is one client, if
+    /// --clients or the set-up does not say more.
     #[arg(long, value_name = "N", value_parser = up_to_most())]
     pub(super) calls: Option<u8>,
     /// How many processes may die
@@ -179,6 +183,9 @@ pub(crate) struct Faults {
     /// Take writes apart that differ in nothing but who wrote them; servers then, too
     #[arg(long)]
     pub(super) no_same_values: bool,
+    /// Take clients apart that differ in nothing but their numbers; each asks for its own node
+    #[arg(long)]
+    pub(super) no_same_clients: bool,
     /// Take states apart that differ in what nobody can observe
     #[arg(long)]
     pub(super) as_is: bool,

@@ -164,6 +164,7 @@ pub(super) fn changed(bounds: Bounds, faults: &Faults) -> Result<Bounds, String>
     Ok(Bounds {
         alike: bounds.alike && coarse && !faults.no_alike && same_values && calls == 0,
         same_values,
+        same_clients: bounds.same_clients && !faults.no_same_clients,
         as_is: bounds.as_is || faults.as_is,
         coarse,
         quick_disks: bounds.quick_disks || faults.quick_disks,

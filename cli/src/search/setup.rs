@@ -35,6 +35,9 @@ impl Setup {
         };
         scenario.begin = place.begin.unwrap_or(scenario.begin);
         scenario.setting.search = Some(changed(scenario.bounds(), faults)?);
+        if let Some(clients) = place.clients {
+            scenario.setting.clients = clients.into();
+        }
         if scenario.bounds().calls > 0 {
             scenario.setting.clients = scenario.setting.clients.max(1);
         }

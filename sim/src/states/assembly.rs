@@ -1,11 +1,10 @@
 //! Several servers at once, put together from what is known of each.
 
-use std::sync::Arc;
-
 use zoolab_core::{LinkId, ServerId};
 
 use super::Ensemble;
-use super::parts::{Done, ForClients};
+use super::known::After;
+use super::parts::ForClients;
 use super::worker::Worker;
 use crate::step::Step;
 use crate::world::act::Act;
@@ -79,18 +78,18 @@ impl<'a, const K: usize, const W: usize> Assembly<'a, K, W> {
         self.space.ids.len()
     }
 
-    fn spread(&mut self, place: usize, done: &Done) {
+    fn spread(&mut self, place: usize, done: &After) {
         self.state[place] = done.host;
-        for (pair, what) in &done.between {
-            let slot = self.ids() + usize::from(*pair);
-            let pair = usize::from(*pair);
-            match self.worker.after(self.space, pair, self.state[slot], *what) {
+        for at in done.between.clone() {
+            let (pair, what) = self.worker.effect(place, at);
+            let slot = self.ids() + pair;
+            match self.worker.after(self.space, pair, self.state[slot], what) {
                 Some(after) => self.state[slot] = after,
                 None => self.broken_off = true,
             }
         }
-        for what in &done.told {
-            self.client(*what);
+        for at in done.told.clone() {
+            self.client(self.worker.told(place, at));
         }
         self.reached |= done.reached;
         self.panics |= done.panics;
@@ -111,7 +110,7 @@ impl<'a, const K: usize, const W: usize> Assembly<'a, K, W> {
         if self.is_over() {
             return;
         }
-        let done: Arc<Done> = self.worker.done(self.space, place, self.state[place], cause);
+        let done = self.worker.done(self.space, place, self.state[place], cause);
         self.spread(place, &done);
     }
 }

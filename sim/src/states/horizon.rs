@@ -210,6 +210,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds {
         alike: false,
         same_values: true,
+        same_clients: false,
         as_is: false,
         coarse: true,
         quick_disks: false,

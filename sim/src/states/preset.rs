@@ -24,6 +24,7 @@ pub struct Preset {
 const COARSE: Bounds = Bounds {
     alike: true,
     same_values: true,
+    same_clients: true,
     as_is: false,
     coarse: true,
     quick_disks: false,
@@ -115,7 +116,7 @@ impl Preset {
         ),
         fresh(
             "ladder-6",
-            "five servers: two writes, two crashes, one power loss, one break",
+            "two writes, two crashes, one power loss, one break",
             5,
             Bounds { writes: 2, crashes: 2, power_losses: 1, breaks: 1, ..COARSE },
         ),

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use zoolab_core::{LinkId, Server, ServerId, Zxid};
 
 use super::assembly::Assembly;
-use super::parts::{Done, Outlook, Own};
+use super::known::{self, After, ArrivalStep, HostCard, OwnStep, PairCard};
 use super::taken::{self, COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
 use super::{Asleep, Ensemble, pack, unpack};
 use crate::search::{Arrival, Awake, Verdict};
@@ -76,11 +76,8 @@ pub struct Worker<const K: usize> {
     /// By place and number.
     prints: Vec<Vec<u128>>,
     facts: Vec<Vec<Option<Facts>>>,
-    own: Vec<Vec<Option<Arc<Own>>>>,
-    /// By pair, and which of the two.
-    out_of: Vec<Vec<Option<Arc<Outlook>>>>,
-    done: Vec<HashMap<(u32, u32), Arc<Done>>>,
-    after: Vec<HashMap<(u32, u32), Option<u32>>>,
+    hosts: Vec<known::Hosts>,
+    between: Vec<known::Pairs>,
     standing: Vec<Vec<Option<Arc<Standing>>>>,
     causes: HashMap<Act, u32>,
     opened: HashMap<(u8, u32, ServerId), Option<(u32, LinkId)>>,
@@ -99,10 +96,8 @@ impl<const K: usize> Worker<K> {
             namings,
             prints: vec![Vec::new(); K],
             facts: vec![Vec::new(); K],
-            own: vec![Vec::new(); K],
-            out_of: vec![Vec::new(); 2 * K],
-            done: vec![HashMap::new(); K],
-            after: vec![HashMap::new(); K],
+            hosts: (0..K).map(|_| known::Hosts::default()).collect(),
+            between: (0..K).map(|_| known::Pairs::default()).collect(),
             standing: vec![Vec::new(); K],
             causes: HashMap::new(),
             opened: HashMap::new(),
@@ -156,11 +151,18 @@ impl<const K: usize> Worker<K> {
     }
 
     /// Where the fingerprints of something begin among those of its place.
+    #[inline]
     fn row<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> usize {
         let at = id as usize * self.namings;
-        if self.prints[place].get(at).is_some_and(|print| *print != 0) {
-            return at;
+        if self.prints[place].get(at).is_none_or(|print| *print == 0) {
+            self.learn_row(space, place, id);
         }
+        at
+    }
+
+    #[cold]
+    fn learn_row<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) {
+        let at = id as usize * self.namings;
         let servers = space.len();
         let prints = if place < servers {
             space.hosts[place].prints(id)
@@ -176,7 +178,6 @@ impl<const K: usize> Worker<K> {
             all.resize(at + self.namings, 0);
         }
         all[at..at + self.namings].copy_from_slice(&prints);
-        at
     }
 
     fn facts<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> Facts {
@@ -232,8 +233,9 @@ impl<const K: usize> Worker<K> {
         space: &Ensemble<K, W>,
         place: usize,
         host: u32,
-    ) -> Arc<Own> {
-        Arc::clone(known(&mut self.own[place], host, || space.own_steps(place, host)))
+    ) -> HostCard {
+        let hosts = &mut self.hosts[place];
+        hosts.card(host).unwrap_or_else(|| hosts.learn(host, &space.own_steps(place, host)))
     }
 
     /// What may come out of a pair, for one of the two.
@@ -243,10 +245,13 @@ impl<const K: usize> Worker<K> {
         place: usize,
         pair_place: usize,
         pair: u32,
-    ) -> Arc<Outlook> {
-        let upper = usize::from(space.root.pair_at(pair_place).ends[1] == space.ids[place]);
-        let all = &mut self.out_of[2 * pair_place + upper];
-        Arc::clone(known(all, pair, || space.arrivals(place, pair_place, pair)))
+    ) -> PairCard {
+        let upper = space.root.pair_at(pair_place).ends[1] == space.ids[place];
+        let pairs = &mut self.between[pair_place];
+        let learn = |pairs: &mut known::Pairs| {
+            pairs.learn(pair, upper, &space.arrivals(place, pair_place, pair))
+        };
+        pairs.card(pair, upper).unwrap_or_else(|| learn(pairs))
     }
 
     /// What comes of an act.
@@ -256,13 +261,34 @@ impl<const K: usize> Worker<K> {
         place: usize,
         host: u32,
         cause: u32,
-    ) -> Arc<Done> {
-        if let Some(done) = self.done[place].get(&(host, cause)) {
-            return Arc::clone(done);
-        }
-        let done = Arc::new(space.act(place, host, cause));
-        self.done[place].insert((host, cause), Arc::clone(&done));
-        done
+    ) -> After {
+        let hosts = &mut self.hosts[place];
+        let known = hosts.after(host, cause);
+        known.unwrap_or_else(|| hosts.note(host, cause, None, &space.act(place, host, cause)))
+    }
+
+    /// What comes of a step of its own.
+    fn done_own<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        place: usize,
+        host: u32,
+        step: usize,
+    ) -> After {
+        let hosts = &mut self.hosts[place];
+        let cause = hosts.step(step).cause;
+        let act = || space.act(place, host, cause);
+        hosts.after_step(step).unwrap_or_else(|| hosts.note(host, cause, Some(step), &act()))
+    }
+
+    /// What an act does to what is between two servers: which two, and what.
+    pub(super) fn effect(&self, place: usize, at: usize) -> (usize, u32) {
+        self.hosts[place].between(at)
+    }
+
+    /// What clients are told by an act.
+    pub(super) fn told(&self, place: usize, at: usize) -> u32 {
+        self.hosts[place].told(at)
     }
 
     /// What something makes of what is between two servers.
@@ -273,11 +299,12 @@ impl<const K: usize> Worker<K> {
         pair: u32,
         what: u32,
     ) -> Option<u32> {
-        if let Some(after) = self.after[place].get(&(pair, what)) {
-            return *after;
+        let pairs = &mut self.between[place];
+        if let Some(after) = pairs.after(pair, what) {
+            return after;
         }
         let after = space.happens_between(place, pair, what);
-        self.after[place].insert((pair, what), after);
+        pairs.note(pair, what, after);
         after
     }
 
@@ -419,6 +446,17 @@ fn least(prints: &[u128]) -> usize {
     least.expect("they have names")
 }
 
+/// Why a server does something in a step of its own.
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    /// The step at this place among its own.
+    Own(usize),
+    /// By number.
+    Cause(u32),
+    /// It does nothing: something happens to a connection.
+    None,
+}
+
 /// One state whose steps are being taken.
 pub(super) struct Expanding<'a, const K: usize, const W: usize> {
     space: &'a Ensemble<K, W>,
@@ -481,25 +519,30 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
     pub(super) fn alone(&mut self, place: usize) {
         let host = self.state[place];
         let own = self.worker.own(self.space, place, host);
-        for (code, price, cause, kind) in &own.steps {
-            self.one(place, (*code, *price, *kind), None, Some(*cause));
+        for at in own.steps() {
+            let OwnStep { code, price, kind, .. } = self.worker.hosts[place].step(at);
+            self.one(place, (code, price, kind), None, Why::Own(at));
         }
         for other in (0..self.space.len()).filter(|other| *other != place) {
             let pair = self.space.pair_place(place, other);
             let between = self.state[self.space.len() + pair];
             let out = self.worker.out_of(self.space, place, pair, between);
             if own.awake {
-                for (code, what, cause, kind) in &out.arrivals {
-                    self.one(place, (*code, None, *kind), Some((pair, *what)), Some(*cause));
+                for at in out.arrivals() {
+                    let arrival = self.worker.between[pair].arrival(at);
+                    let ArrivalStep { what, cause, code, kind } = arrival;
+                    self.one(place, (code, None, kind), Some((pair, what)), Why::Cause(cause));
                 }
             }
             if let (Some((leader, code, cause)), Some(price)) = (own.waits, out.patience)
-                && leader == other
+                && usize::from(leader) == other
             {
-                self.one(place, (code, price, TIMEOUT), None, Some(cause));
+                self.one(place, (code, price, TIMEOUT), None, Why::Cause(cause));
             }
-            for (code, what) in &out.breaks {
-                self.one(place, (*code, Some(Price::Break), BREAK), Some((pair, *what)), None);
+            for at in out.breaks() {
+                let (code, what) = self.worker.between[pair].break_at(at);
+                let step = (code, Some(Price::Break), BREAK);
+                self.one(place, step, Some((pair, what)), Why::None);
             }
         }
     }
@@ -510,7 +553,7 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         place: usize,
         (code, price, kind): (u16, Option<Price>, u8),
         between: Option<(usize, u32)>,
-        cause: Option<u32>,
+        why: Why,
     ) {
         if !self.budget.affords(price) {
             return;
@@ -526,22 +569,28 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
             let slot = &mut state[first + pair];
             *slot = self.worker.after(space, pair, *slot, what).expect("nothing is sent");
         }
-        let done = cause.map(|cause| self.worker.done(space, place, state[place], cause));
+        let done = match why {
+            Why::None => None,
+            Why::Own(step) => Some(self.worker.done_own(space, place, state[place], step)),
+            Why::Cause(cause) => Some(self.worker.done(space, place, state[place], cause)),
+        };
         if let Some(done) = &done {
             state[place] = done.host;
-            for what in &done.told {
+            for at in done.told.clone() {
+                let what = self.worker.told(place, at);
                 let slot = &mut state[Ensemble::<K, W>::CLIENTS];
-                *slot = self.worker.for_clients(space, *slot, *what).0;
+                *slot = self.worker.for_clients(space, *slot, what).0;
             }
-            for (pair, what) in &done.between {
-                let slot = &mut state[first + usize::from(*pair)];
-                match self.worker.after(space, usize::from(*pair), *slot, *what) {
+            for at in done.between.clone() {
+                let (pair, what) = self.worker.effect(place, at);
+                let slot = &mut state[first + pair];
+                match self.worker.after(space, pair, *slot, what) {
                     Some(after) => *slot = after,
                     None => whole = false,
                 }
             }
         }
-        let done = done.as_deref();
+        let done = done.as_ref();
         let far = done.is_some_and(|done| done.far);
         if whole {
             let seen = done.and_then(|done| done.seen);

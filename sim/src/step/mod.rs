@@ -197,6 +197,7 @@ impl Step {
                 let numbers = [
                     u8::from(bounds.alike),
                     u8::from(bounds.same_values),
+                    u8::from(bounds.same_clients),
                     u8::from(bounds.as_is),
                     u8::from(bounds.coarse),
                     u8::from(bounds.quick_disks),

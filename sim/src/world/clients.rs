@@ -4,28 +4,54 @@
 //! that a search can keep them as one part of a world.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
 
+use zoolab_core::unordered::hash_unordered;
 use zoolab_core::{ConnId, Input, Request, ServerId};
 
 use super::client::{Client, Conn, Down, Up};
 use crate::step::{Call, ClientId, Step};
 
 /// See the [module](self).
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Clients {
     all: Vec<Client>,
     /// Those that a server knows.
     conns: BTreeMap<ConnId, ClientId>,
     conn_next: u64,
+    /// Whether they differ in nothing but their numbers: a search takes those for the same who
+    /// have exchanged them.
+    pub(super) same: bool,
+}
+
+impl Hash for Clients {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { all, conns, conn_next, same } = self;
+        if *same {
+            let known = |client| conns.iter().filter(move |(_, of)| **of == client);
+            let each = |(client, this)| (this, known(client).map(|(conn, _)| *conn).collect());
+            hash_unordered::<(&Client, Vec<ConnId>), H>(self.iter().map(each), state);
+        } else {
+            all.hash(state);
+            conns.hash(state);
+        }
+        conn_next.hash(state);
+    }
 }
 
 impl Clients {
     /// So many, who have done nothing yet.
     #[must_use]
-    pub fn new(count: u16) -> Self {
+    pub fn new(count: u16, same: bool) -> Self {
         let all = vec![Client::default(); usize::from(count)];
-        Self { all, conns: BTreeMap::new(), conn_next: 0 }
+        Self { all, conns: BTreeMap::new(), conn_next: 0, same }
+    }
+
+    /// Everything there is to tell them apart by.
+    #[must_use]
+    pub fn in_order(&self) -> impl Hash {
+        (&self.all, &self.conns, self.conn_next)
     }
 
     /// All of them, by number.
@@ -155,7 +181,8 @@ impl Clients {
                 steps.push(Step::Answer { client });
             }
             if conn.ready && calls_left {
-                steps.push(Step::Call { client, call: Call::Create { node: client.0 } });
+                let node = if self.same { 0 } else { client.0 };
+                steps.push(Step::Call { client, call: Call::Create { node } });
             }
         }
     }

@@ -150,6 +150,7 @@ impl World {
             pairs.extend(ids[place + 1..].iter().map(pair));
         }
         let paths = (0..setting.nodes.max(1)).map(|node| Text::from(format!("/n{node}")));
+        let same_clients = setting.search.is_some_and(|bounds| bounds.same_clients);
         let mut world = Self {
             now: Instant(0),
             ensemble: Arc::new(ensemble),
@@ -160,7 +161,7 @@ impl World {
             pairs,
             link_next: 0,
             budget: setting.search.map_or(Budget::default(), Budget::of),
-            clients: Held::Own(Box::new(Clients::new(setting.clients))),
+            clients: Held::Own(Box::new(Clients::new(setting.clients, same_clients))),
             setting: Arc::new(setting),
         };
         if world.setting.search.is_some() {

@@ -34,6 +34,10 @@ pub struct Bounds {
     /// Whether writes that differ in nothing but who wrote them are the same.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub same_values: bool,
+    /// Whether clients that differ in nothing but their numbers are the same. They all ask for the
+    /// same node then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub same_clients: bool,
     /// Whether what nobody can observe stays as it is: how many things a disk was asked for before,
     /// how many rounds of elections went by that were one step.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -290,6 +294,7 @@ impl World {
     pub(super) fn free(&mut self, bounds: Bounds, outcome: &mut Outcome) {
         Arc::make_mut(&mut self.setting).search = Some(bounds);
         self.budget = Budget::of(bounds);
+        self.clients.make_mut().same = bounds.same_clients;
         self.share();
         for place in 0..self.hosts.len() {
             for timer in Timer::ALL {

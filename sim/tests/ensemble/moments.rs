@@ -29,6 +29,7 @@ impl Onlooker for First {
 const BOUNDS: Bounds = Bounds {
     alike: false,
     same_values: false,
+    same_clients: false,
     as_is: false,
     coarse: false,
     quick_disks: false,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use zoolab_core::Bug;
 use zoolab_sim::search::{End, Figures, Limits, Search};
-use zoolab_sim::states::{Ensemble, Preset, Root, sets_of, words_of};
+use zoolab_sim::states::{Begin, Ensemble, Preset, Root, sets_of, words_of};
 use zoolab_sim::world::Bounds;
 
 fn space(bounds: Bounds, bugs: &[Bug]) -> Ensemble<{ words_of(3) }, { sets_of(3) }> {
@@ -67,4 +67,54 @@ fn a_bug_is_found_whatever_is_left_out() {
         depths.push(path.len());
     }
     assert!(depths.iter().all(|depth| *depth == depths[0]), "{depths:?}");
+}
+
+/// So many writes, a crash, and each reduction but sleep sets on or off.
+fn verdict(bounds: Bounds, clients: u16, bugs: &[Bug]) -> (End, usize, u64) {
+    let preset = Preset::named("small").expect("there is one");
+    let mut setting = Preset { bounds, ..preset }.setting();
+    setting.bugs = bugs.to_vec();
+    setting.clients = clients;
+    let root = Root::begin(Begin::Led, setting).expect("three servers are an ensemble");
+    let space = Ensemble::<{ words_of(3) }, { sets_of(3) }>::new(root.world, root.checkers);
+    let mut search = Search::new(&space, true);
+    let two = NonZeroUsize::new(2).expect("not zero");
+    let end = search.run(&Limits::default(), two, &mut |_| ControlFlow::Continue(()));
+    if let Some(path) = search.path_to_broken() {
+        assert_eq!(space.steps(&path).len(), path.len());
+    }
+    (end, search.path_to_broken().map_or(0, |path| path.len()), search.figures().distinct)
+}
+
+/// Values and what nobody can observe: each left in or out, together with each other, with and
+/// without a bug. The verdict is the same, and so is the length of the shortest way.
+#[test]
+fn what_is_merged_changes_no_verdict() {
+    let calm = Bounds { writes: 2, crashes: 0, breaks: 1, epochs: 1, alike: false, ..small() };
+    for bugs in [&[][..], &[Bug::Zk2845], &[Bug::AckSurvivesTrunc]] {
+        let mut found = Vec::new();
+        for (same_values, as_is) in [(true, false), (false, false), (true, true), (false, true)] {
+            found.push(verdict(Bounds { same_values, as_is, ..calm }, 0, bugs));
+        }
+        let (end, steps, states) = found[0];
+        assert!(found.iter().all(|other| (other.0, other.1) == (end, steps)), "{found:?}");
+        assert_eq!(end == End::Broken, !bugs.is_empty());
+        assert!(end == End::Broken || found[1..].iter().all(|other| other.2 > states), "{found:?}");
+    }
+}
+
+/// Two clients who ask for the same, told apart or not.
+#[test]
+fn clients_that_are_the_same_change_no_verdict() {
+    let calls = Bounds { writes: 0, crashes: 0, calls: 2, epochs: 1, alike: false, ..small() };
+    for bugs in [&[][..], &[Bug::Zk2845]] {
+        let breaks = u8::from(!bugs.is_empty());
+        let of = |same_clients| verdict(Bounds { same_clients, breaks, ..calls }, 2, bugs);
+        let (merged, apart) = (of(true), of(false));
+        assert_eq!((merged.0, merged.1), (apart.0, apart.1));
+        assert_eq!(merged.0 == End::Broken, !bugs.is_empty());
+        if bugs.is_empty() {
+            assert!(merged.2 < apart.2 && apart.2 <= 2 * merged.2, "{merged:?} {apart:?}");
+        }
+    }
 }
