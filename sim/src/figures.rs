@@ -151,6 +151,7 @@ impl Figures {
                     }
                 }
                 Seen::Appended { .. }
+                | Seen::Client { .. }
                 | Seen::Delivered { .. }
                 | Seen::EpochWritten { .. }
                 | Seen::Halted { .. }

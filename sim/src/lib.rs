@@ -7,6 +7,7 @@ pub mod checker;
 pub mod drive;
 pub mod figures;
 pub mod hash;
+pub mod heard;
 pub mod luck;
 pub mod model;
 pub mod rng;

@@ -6,12 +6,17 @@ use zoolab_core::storage::{self, EpochKind, Saved};
 use zoolab_core::zab::{Message, MessageKind};
 use zoolab_core::{Epoch, Note, ServerId, Txn, Zxid};
 
+use crate::heard::Heard;
+use crate::step::ClientId;
+
 /// Something that was seen happen.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[expect(missing_docs, reason = "the sentence of an event speaks of all its fields")]
 pub enum Seen {
     /// A transaction was handed to the log. Nothing is promised yet.
     Appended { server: ServerId, txn: Arc<Txn> },
+    /// A client said or heard something.
+    Client { client: ClientId, heard: Heard },
     /// A process died. Everything that was only in memory is gone.
     Crashed { server: ServerId, power: bool },
     /// A message arrived. (Pings, votes and clients' frames are not shown.)

@@ -186,6 +186,7 @@ impl Ledger {
     pub(super) fn observe(&mut self, event: &Seen, judge: &mut Judge<'_>) -> Result<(), Violation> {
         match event {
             Seen::Appended { server, txn } => self.appended(*server, txn, judge),
+            Seen::Client { .. } => Ok(()),
             Seen::Crashed { server, .. } | Seen::Halted { server } => {
                 self.leaves(*server);
                 Ok(())

@@ -120,6 +120,7 @@ pub(super) fn looks_far(event: &Seen) -> bool {
             matches!(message.kind, MessageKind::Snap | MessageKind::Trunc)
         }
         Seen::Appended { .. }
+        | Seen::Client { .. }
         | Seen::Crashed { .. }
         | Seen::Delivered { .. }
         | Seen::EpochWritten { .. }
