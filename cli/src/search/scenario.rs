@@ -78,8 +78,12 @@ impl Scenario {
         self.setting.ensemble().map_err(|error| error.to_string())?;
         self.setting.settings().map_err(|error| error.to_string())?;
         let Setting { voters, observers, clients, .. } = &self.setting;
-        if *clients > 0 {
-            return Err(format!("clients: {clients} where a search has none; leaders write"));
+        let calls = self.bounds().calls;
+        if *clients > 0 && calls == 0 {
+            return Err(format!("clients: {clients} with no calls to make, see --calls"));
+        }
+        if *clients > BUDGET_MOST.into() {
+            return Err(format!("clients: {clients} where up to {BUDGET_MOST} are allowed"));
         }
         let voters = voters.iter().flatten().map(|(id, _)| *id);
         let ids: Vec<u8> = voters.chain(observers.iter().copied()).collect();

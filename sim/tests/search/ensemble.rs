@@ -69,14 +69,18 @@ fn a_bug_is_found_whatever_is_left_out() {
     assert!(depths.iter().all(|depth| *depth == depths[0]), "{depths:?}");
 }
 
-/// So many writes, a crash, and each reduction but sleep sets on or off.
-fn verdict(bounds: Bounds, clients: u16, bugs: &[Bug]) -> (End, usize, u64) {
+/// How a search from here ends, after how many steps, and past how many states.
+fn verdict<const K: usize, const W: usize>(
+    (begin, servers, clients): (Begin, u8, u16),
+    bounds: Bounds,
+    bugs: &[Bug],
+) -> (End, usize, u64) {
     let preset = Preset::named("small").expect("there is one");
-    let mut setting = Preset { bounds, ..preset }.setting();
+    let mut setting = Preset { bounds, servers, ..preset }.setting();
     setting.bugs = bugs.to_vec();
     setting.clients = clients;
-    let root = Root::begin(Begin::Led, setting).expect("three servers are an ensemble");
-    let space = Ensemble::<{ words_of(3) }, { sets_of(3) }>::new(root.world, root.checkers);
+    let root = Root::begin(begin, setting).expect("they are an ensemble");
+    let space = Ensemble::<K, W>::new(root.world, root.checkers);
     let mut search = Search::new(&space, true);
     let two = NonZeroUsize::new(2).expect("not zero");
     let end = search.run(&Limits::default(), two, &mut |_| ControlFlow::Continue(()));
@@ -86,20 +90,31 @@ fn verdict(bounds: Bounds, clients: u16, bugs: &[Bug]) -> (End, usize, u64) {
     (end, search.path_to_broken().map_or(0, |path| path.len()), search.figures().distinct)
 }
 
-/// Values and what nobody can observe: each left in or out, together with each other, with and
-/// without a bug. The verdict is the same, and so is the length of the shortest way.
+/// Names, values and what nobody can observe: each left in or out, together with each other, with
+/// and without a bug. The verdict is the same, and so is the length of the shortest way.
 #[test]
 fn what_is_merged_changes_no_verdict() {
-    let calm = Bounds { writes: 2, crashes: 0, breaks: 1, epochs: 1, alike: false, ..small() };
-    for bugs in [&[][..], &[Bug::Zk2845], &[Bug::AckSurvivesTrunc]] {
-        let mut found = Vec::new();
-        for (same_values, as_is) in [(true, false), (false, false), (true, true), (false, true)] {
-            found.push(verdict(Bounds { same_values, as_is, ..calm }, 0, bugs));
+    let bounds = Bounds { crashes: 0, breaks: 1, quick_disks: true, ..small() };
+    for bugs in [&[][..], &[Bug::Zk4394], &[Bug::Zk4685]] {
+        let of = |alike, same_values, as_is| {
+            let bounds = Bounds { alike, same_values, as_is, ..bounds };
+            let begin = (Begin::Fresh, 3, 0);
+            verdict::<{ words_of(3) }, { sets_of(3) }>(begin, bounds, bugs)
+        };
+        let all = of(true, true, false);
+        let named = [of(false, true, false), of(false, false, false)];
+        let as_is = [of(true, true, true), of(false, true, true), of(false, false, true)];
+        let (end, steps, states) = all;
+        for other in named.iter().chain(&as_is) {
+            assert_eq!((other.0, other.1), (end, steps), "{bugs:?}");
         }
-        let (end, steps, states) = found[0];
-        assert!(found.iter().all(|other| (other.0, other.1) == (end, steps)), "{found:?}");
         assert_eq!(end == End::Broken, !bugs.is_empty());
-        assert!(end == End::Broken || found[1..].iter().all(|other| other.2 > states), "{found:?}");
+        if bugs.is_empty() {
+            assert!(states * 5 < named[0].2 && states < as_is[0].2, "{all:?} {named:?} {as_is:?}");
+            // Values keep names apart, and do nothing else.
+            assert_eq!(named[0], named[1]);
+            assert!(named[0].2 < as_is[1].2, "{named:?} {as_is:?}");
+        }
     }
 }
 
@@ -107,14 +122,20 @@ fn what_is_merged_changes_no_verdict() {
 #[test]
 fn clients_that_are_the_same_change_no_verdict() {
     let calls = Bounds { writes: 0, crashes: 0, calls: 2, epochs: 1, alike: false, ..small() };
-    for bugs in [&[][..], &[Bug::Zk2845]] {
-        let breaks = u8::from(!bugs.is_empty());
-        let of = |same_clients| verdict(Bounds { same_clients, breaks, ..calls }, 2, bugs);
-        let (merged, apart) = (of(true), of(false));
-        assert_eq!((merged.0, merged.1), (apart.0, apart.1));
-        assert_eq!(merged.0 == End::Broken, !bugs.is_empty());
-        if bugs.is_empty() {
-            assert!(merged.2 < apart.2 && apart.2 <= 2 * merged.2, "{merged:?} {apart:?}");
-        }
-    }
+    let of = |same_clients| {
+        let bounds = Bounds { same_clients, ..calls };
+        verdict::<{ words_of(2) }, { sets_of(2) }>((Begin::Led, 2, 2), bounds, &[])
+    };
+    let (merged, apart) = (of(true), of(false));
+    assert_eq!((merged.0, apart.0), (End::Complete, End::Complete));
+    assert!(merged.2 < apart.2 && apart.2 <= 2 * merged.2, "{merged:?} {apart:?}");
+    let of = |same_clients| {
+        let bounds = Bounds { same_clients, calls: 1, breaks: 1, quick_disks: true, ..calls };
+        let begin = (Begin::Led, 3, 2);
+        verdict::<{ words_of(3) }, { sets_of(3) }>(begin, bounds, &[Bug::Zk2845])
+    };
+    let (merged, apart) = (of(true), of(false));
+    assert_eq!((merged.0, merged.1), (apart.0, apart.1));
+    assert_eq!(merged.0, End::Broken);
+    assert!(merged.2 < apart.2, "{merged:?} {apart:?}");
 }
