@@ -31,12 +31,11 @@ use tokio::sync::Notify;
 use tokio::time::{Duration, sleep, timeout};
 use tracing::{debug, warn};
 use zoolab_core::request::ConnectRequest;
-use zoolab_core::wire::{self, WireError};
+use zoolab_core::wire::{self, Inbox, LengthError, WireError};
 use zoolab_core::{ConnId, Millis, Request, Xid};
 
 use crate::client::Closing;
 use crate::four_letter::{self, Word};
-use crate::inbox::{Inbox, LengthError};
 use crate::outbox::Outgoing;
 use crate::shared::Shared;
 use crate::stats::Frames;

@@ -34,7 +34,6 @@ mod complaints;
 mod connection;
 mod four_letter;
 mod host;
-mod inbox;
 mod limits;
 mod listener;
 mod op;

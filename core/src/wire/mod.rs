@@ -12,12 +12,14 @@ mod answer;
 mod ask;
 mod decode;
 mod encode;
+mod inbox;
 pub mod jute;
 
 pub use answer::{decode_answer, decode_connected, is_read_write};
 pub use ask::{ISRO, encode_connect, encode_frame, encode_request};
 pub use decode::{decode_connect, decode_request};
 pub use encode::{encode_connected, encode_event, encode_reply};
+pub use inbox::{Inbox, LengthError};
 pub use jute::WireError;
 
 /// The largest payload a server takes unless told otherwise: ZooKeeper's `jute.maxbuffer`.

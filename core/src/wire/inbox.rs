@@ -1,11 +1,13 @@
-//! A client's bytes as they come in, cut into frames.
+//! The bytes of a connection as they come in, cut into frames.
 //!
-//! A frame is a length, big-endian, and as many bytes. The length is the client's word: memory is
-//! taken as bytes arrive, never because a length says so.
+//! A frame is a length, big-endian, and as many bytes. The length is the other side's word: memory
+//! is taken as bytes arrive, never because a length says so.
 
-use std::fmt;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
 
-/// What a new connection gets; most requests are far smaller.
+/// What a new connection gets; most frames are far smaller.
 const FIRST_BYTES: usize = 4 * 1024;
 
 /// What a connection may use for reading many small frames at once. Only a frame that does not
@@ -14,7 +16,7 @@ const BATCH_BYTES: usize = 64 * 1024;
 
 /// Bytes that came in and were not looked at yet.
 #[derive(Debug)]
-pub(crate) struct Inbox {
+pub struct Inbox {
     /// Invariant: `start <= end <= buffer.len()`, and `start..end` is what came in.
     buffer: Vec<u8>,
     start: usize,
@@ -24,12 +26,13 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// An empty one, for frames of up to `frame_max` bytes.
-    pub(crate) fn new(frame_max: usize) -> Self {
+    #[must_use]
+    pub fn new(frame_max: usize) -> Self {
         Self { buffer: vec![0; FIRST_BYTES], start: 0, end: 0, frame_max }
     }
 
     /// Where the next bytes go; never empty.
-    pub(crate) fn space(&mut self) -> &mut [u8] {
+    pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
@@ -51,22 +54,26 @@ impl Inbox {
     }
 
     /// Takes note of `count` bytes that were put into [`space`](Self::space).
-    pub(crate) fn filled(&mut self, count: usize) {
+    ///
+    /// # Panics
+    /// If there was no space for so many.
+    pub fn filled(&mut self, count: usize) {
         self.end += count;
         assert!(self.end <= self.buffer.len(), "filled more than there was space for");
-        // The client has more to say than fits at once: read more at a time.
+        // There is more to come than fits at once: read more at a time.
         if self.end == self.buffer.len() && self.buffer.len() < BATCH_BYTES {
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
     }
 
     /// Everything that came in and was not taken yet.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
     /// Takes everything.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.start = self.end;
     }
 
@@ -74,7 +81,7 @@ impl Inbox {
     ///
     /// # Errors
     /// A length that no frame may have. Nothing was taken, and nothing behind it can be read.
-    pub(crate) fn next_frame(&mut self) -> Result<Option<&[u8]>, LengthError> {
+    pub fn next_frame(&mut self) -> Result<Option<&[u8]>, LengthError> {
         let Some((head, rest)) = self.bytes().split_first_chunk::<4>() else {
             return Ok(None);
         };
@@ -95,7 +102,7 @@ impl Inbox {
 
 /// A length that no frame may have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct LengthError {
+pub struct LengthError {
     got: i32,
     max: usize,
 }
@@ -105,6 +112,8 @@ impl fmt::Display for LengthError {
         write!(f, "a frame of {} bytes where 0 to {} are allowed", self.got, self.max)
     }
 }
+
+impl core::error::Error for LengthError {}
 
 #[cfg(test)]
 mod tests {
