@@ -6,4 +6,5 @@ mod fuzz;
 mod program;
 mod replay;
 mod run;
+mod search;
 mod serve;
