@@ -8,6 +8,7 @@ pub mod drive;
 pub mod figures;
 pub mod hash;
 pub mod heard;
+pub mod history;
 pub mod luck;
 pub mod model;
 pub mod rng;

@@ -1,0 +1,3 @@
+//! Histories: their format, and what is checked on them.
+
+mod format;
