@@ -42,6 +42,7 @@ pub mod election;
 pub mod ids;
 pub mod io;
 pub mod lookup;
+pub mod members;
 pub mod note;
 pub mod path;
 pub mod pipeline;

@@ -101,6 +101,17 @@ impl Quorum {
         self.groups.iter().flatten().map(|(server, _)| *server).collect()
     }
 
+    /// The groups, each with its servers and their weights.
+    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = (ServerId, u64)>> {
+        self.groups.iter().map(|group| group.iter().copied())
+    }
+
+    /// Whether it is more than half of the voters that is enough.
+    #[must_use]
+    pub fn is_majority(&self) -> bool {
+        self.groups.len() == 1 && self.groups.iter().flatten().all(|(_, weight)| *weight == 1)
+    }
+
     /// Whether a server votes.
     #[must_use]
     pub fn has_voter(&self, server: ServerId) -> bool {
