@@ -10,6 +10,7 @@ mod run;
 mod say;
 mod search;
 mod serve;
+mod shrink;
 mod summary;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ const COULD_NOT_RUN: u8 = 2;
         zoolab run --seed 42            one run of a simulated ensemble\n  \
         zoolab fuzz --seeds 0..1000     many, until a promise is broken\n  \
         zoolab replay FILE              a recorded run, to the letter\n  \
+        zoolab shrink FILE              the few steps of it that matter\n  \
         zoolab bugs list                bugs of real servers, to be found\n  \
         zoolab serve                    serve ZooKeeper clients on 127.0.0.1:2181\n  \
         zoolab help serve               what a verb does, and all its options\n\n\
@@ -55,6 +57,7 @@ enum Verb {
     Run(run::Args),
     Search(search::Args),
     Serve(serve::Args),
+    Shrink(shrink::Args),
 }
 
 /// How a verb ended: with an exit code, or with one line about why it could not run.
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
             Some(Verb::Run(args)) => run::run(&args),
             Some(Verb::Search(args)) => search::run(&args),
             Some(Verb::Serve(args)) => serve::run(args),
+            Some(Verb::Shrink(args)) => shrink::run(&args),
         },
         Err(error) => misunderstood(&error),
     };

@@ -11,6 +11,7 @@
 
 mod reader;
 mod recorder;
+mod writer;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,7 @@ use crate::swarm::Plan;
 
 pub use self::reader::TraceError;
 pub use self::recorder::Recorder;
+pub use self::writer::replace;
 
 /// The format that is written, and the only one that is read.
 const FORMAT: u32 = 1;

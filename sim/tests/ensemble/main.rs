@@ -5,6 +5,7 @@ mod bugs;
 mod families;
 mod golden;
 mod moments;
+mod shrink;
 mod traces;
 mod watching;
 mod worlds;
