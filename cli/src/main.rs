@@ -10,6 +10,7 @@ mod run;
 mod say;
 mod search;
 mod serve;
+mod show;
 mod shrink;
 mod summary;
 
@@ -33,6 +34,7 @@ const COULD_NOT_RUN: u8 = 2;
         zoolab run --seed 42            one run of a simulated ensemble\n  \
         zoolab fuzz --seeds 0..1000     many, until a promise is broken\n  \
         zoolab replay FILE              a recorded run, to the letter\n  \
+        zoolab show FILE -o PAGE.html   a recorded run as a picture\n  \
         zoolab shrink FILE              the few steps of it that matter\n  \
         zoolab bugs list                bugs of real servers, to be found\n  \
         zoolab serve                    serve ZooKeeper clients on 127.0.0.1:2181\n  \
@@ -57,6 +59,7 @@ enum Verb {
     Run(run::Args),
     Search(search::Args),
     Serve(serve::Args),
+    Show(show::Args),
     Shrink(shrink::Args),
 }
 
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
             Some(Verb::Run(args)) => run::run(&args),
             Some(Verb::Search(args)) => search::run(&args),
             Some(Verb::Serve(args)) => serve::run(args),
+            Some(Verb::Show(args)) => show::run(&args),
             Some(Verb::Shrink(args)) => shrink::run(&args),
         },
         Err(error) => misunderstood(&error),

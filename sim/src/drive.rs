@@ -137,6 +137,15 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Sen
     done
 }
 
+/// What a panic that was caught has to say, and where it came from.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+    let text = text.unwrap_or_else(|| "a panic without words".into());
+    let place = PLACE.take().map_or(String::new(), |place| format!(" ({place})"));
+    format!("{text}{place}")
+}
+
 /// Runs until the strategy stops, the onlooker has seen enough, or a promise is broken. A panic
 /// is a finding like any other.
 pub fn drive(
@@ -151,13 +160,7 @@ pub fn drive(
         figures: Figures { runs: 1, ..Figures::default() },
     };
     let run = || go(world, strategy, checkers, onlooker, &mut report);
-    let end = caught(run).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        let text = text.unwrap_or_else(|| "a panic without words".into());
-        let place = PLACE.take().map_or(String::new(), |place| format!(" ({place})"));
-        End::Panicked(format!("{text}{place}"))
-    });
+    let end = caught(run).unwrap_or_else(|panic| End::Panicked(panicked(&*panic)));
     report.end = end;
     report
 }

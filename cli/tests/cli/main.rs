@@ -8,3 +8,4 @@ mod replay;
 mod run;
 mod search;
 mod serve;
+mod show;
