@@ -43,3 +43,22 @@ fn a_bug_is_found_or_not_built_in() {
     let unknown = complaint(&["run", "--seed", "0", "--bug", "ZOOKEEPER-1"]);
     assert!(unknown.contains("no such bug; there are ZOOKEEPER-335, "), "{unknown}");
 }
+
+#[test]
+fn a_hunt_says_by_what_and_how_soon_a_bug_is_found() {
+    let arguments = ["bugs", "hunt", "zookeeper-4394", "--budget", "3", "--jobs", "1"];
+    if !Bugs::BUILT_IN {
+        let said = complaint(&arguments);
+        assert!(said.ends_with("no bugs are built in: cargo build --release --features bugs"));
+        return;
+    }
+    let (code, table) = says(&arguments);
+    assert_eq!(code, Some(0), "{table}");
+    let row = table.lines().find(|line| line.starts_with("ZOOKEEPER-4394 ")).expect(&table);
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!((words[1], words[2], words[5]), ("commit-matches", "1", "holds"), "{table}");
+    // One that takes longer than that is not found, and that is a failure.
+    let (code, table) = says(&["bugs", "hunt", "ACK-SURVIVES-TRUNC", "--budget", "1"]);
+    assert_eq!(code, Some(1), "{table}");
+    assert!(table.contains("not found"), "{table}");
+}

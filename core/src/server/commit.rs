@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Asked, Role, Server};
 use crate::acl::{AclList, perms};
+use crate::bugs::Bug;
 use crate::code::Code;
 use crate::ids::{ConnId, Now, SessionId, Xid, Zxid};
 use crate::io::Output;
@@ -59,6 +60,9 @@ impl Server {
             panic!("only a leader in broadcast proposes");
         };
         leader.propose(Arc::clone(&txn));
+        if self.ensemble.bugs.on(Bug::AckBeforeSync) {
+            leader.acknowledged(self.me, zxid);
+        }
         if !self.alone {
             out.push(Output::Note(Note::Proposed(Arc::clone(&txn))));
             for learner in learners.iter_mut() {
@@ -98,6 +102,9 @@ impl Server {
         let zxid = txn.stamp.zxid;
         assert!(self.alone || follows(self.zxid_last, zxid), "{zxid} after {}", self.zxid_last);
         self.zxid_last = zxid;
+        if self.ensemble.bugs.on(Bug::Zk1090) {
+            self.snapshot_if_due(out);
+        }
         let result = self.apply(&txn, out);
         self.overlay.applied(zxid);
         if let Some(digest) = txn.digest {
@@ -150,7 +157,7 @@ impl Server {
             }
         }
         // Answering may have ended the epoch.
-        if !self.alone && self.is_serving() {
+        if !self.alone && self.is_serving() && !self.ensemble.bugs.on(Bug::Zk1090) {
             self.snapshot_if_due(out);
         }
     }

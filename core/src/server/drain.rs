@@ -17,6 +17,7 @@ use crate::ids::{Epoch, Now, Token};
 use crate::io::{Output, Timer};
 use crate::note::{Note, Why};
 use crate::pipeline::Overlay;
+use crate::storage::log::follows;
 use crate::storage::recover::apply;
 use crate::storage::{EpochKind, Saved};
 use crate::zab::journal::{Finished, Task};
@@ -98,9 +99,15 @@ impl Server {
 
     /// Applies what is in the log and was not applied. Nobody watches, and nobody waits.
     pub(super) fn catch_up(&mut self, out: &mut Vec<Output>) {
+        let bugs = self.ensemble.bugs;
         while let Some(txn) = self.unapplied.pop_front() {
             apply(&txn, &mut self.tree, self.sessions.table_mut());
             self.zxid_last = txn.stamp.zxid;
+            // There may be a hole before it, of which nobody knows.
+            if bugs.on(Bug::Zk2355) && !follows(self.recent.last(), self.zxid_last) {
+                self.recent = Recent::after(self.zxid_last, self.ensemble.recent);
+                continue;
+            }
             self.recent.push(txn);
         }
         self.overlay = Overlay::new(&self.tree, self.scatter.0);

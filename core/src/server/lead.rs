@@ -270,7 +270,7 @@ impl Server {
             if !bugs.on(Bug::AckSurvivesTrunc) {
                 taken_back = leader.take_back(learner.server, recent.last());
             }
-            if !learner.observer {
+            if !learner.observer && !bugs.on(Bug::Zk962) {
                 for txn in leader.proposals() {
                     learner.owes.get_or_insert((txn.stamp.zxid, tick));
                     send(Message::Proposal(Arc::clone(txn)));

@@ -192,9 +192,12 @@ impl Server {
                     self.journal.write_epoch(EpochKind::Accepted, epoch, out);
                 }
             }
-            (State::AwaitWay, Message::Diff { .. }) => {
+            (State::AwaitWay, Message::Diff { zxid }) => {
                 joining.state = State::Streaming;
                 joining.last = zxid_last;
+                if bugs.on(Bug::Zk2355) {
+                    self.zxid_last = zxid;
+                }
             }
             (State::AwaitWay, Message::Trunc { zxid: to }) => {
                 joining.state = State::Truncating { to };
@@ -325,11 +328,11 @@ impl Server {
     }
 
     pub(super) fn reloaded(&mut self, now: Now, out: &mut Vec<Output>) {
-        let zxid_last = self.zxid_last;
+        let (zxid_last, bugs) = (self.zxid_last, self.ensemble.bugs);
         let Some(joining) = self.joining_mut() else { return };
         let State::Reloading { to } = joining.state else { panic!("nothing was to be read") };
-        assert_eq!(zxid_last, to, "the log was cut there");
-        joining.last = to;
+        assert!(zxid_last == to || bugs.on(Bug::Zk1156), "the log was cut at {to}");
+        joining.last = zxid_last;
         joining.was_cut = true;
         joining.state = State::Streaming;
         self.work_off(now, out);

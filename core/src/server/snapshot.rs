@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Server;
+use crate::bugs::Bug;
 use crate::io::{Output, Persist};
 use crate::note::{Branch, Note};
 use crate::storage::snapshot::SnapshotWriter;
@@ -25,7 +26,15 @@ impl Server {
         self.since_snapshot = 0;
         let zxid = self.zxid_last;
         let mut bytes = Vec::new();
-        let writer = SnapshotWriter::begin(zxid, &self.tree, self.sessions.table(), &mut bytes);
+        let mut writer = SnapshotWriter::begin(zxid, &self.tree, self.sessions.table(), &mut bytes);
+        // Some of it is written before the tree is changed. One node at least stays for later: the
+        // root's own is followed by those of the system.
+        if self.ensemble.bugs.on(Bug::Zk1090) {
+            writer.chunk(&self.tree, zxid, self.tree.len() - 1, &mut bytes);
+        }
+        if self.ensemble.bugs.on(Bug::Zk1046) {
+            writer.with_newborn();
+        }
         self.snapshot = Some(writer);
         let persist = Persist::SnapshotBegin { zxid, bytes: bytes.into() };
         self.journal.ask(Task::Snapshot { whole: false }, persist, out);

@@ -113,6 +113,7 @@ impl Disk {
         files: impl FnOnce() -> Files,
         out: &mut Vec<FileOp>,
     ) -> Result<(), TruncateError> {
+        let before = out.len();
         match persist {
             Persist::Append(txn) => self.append(txn, out),
             Persist::Epoch { kind, epoch } => self.write_epoch(*kind, *epoch, out),
@@ -122,7 +123,10 @@ impl Disk {
             Persist::SnapshotMore { bytes, whole } => self.write_snapshot(bytes, *whole, out),
             Persist::SnapshotUnsynced { zxid, bytes } => self.write_unsynced(*zxid, bytes, out),
             Persist::Sync => self.sync(out),
-            Persist::Truncate { to } => return self.truncate(*to, &files(), out),
+            Persist::Truncate { to } => self.truncate(*to, &files(), out)?,
+        }
+        if self.bugs.on(Bug::DirNotSynced) {
+            leave_out(before, |op| *op == FileOp::SyncDirectory, out);
         }
         Ok(())
     }
@@ -144,7 +148,8 @@ impl Disk {
                 none.insert(Tail { first, position: 0, size: 0, unsynced: true })
             }
         };
-        let follows = log::follows(self.zxid_last, first) || self.bugs.on(Bug::Zk2845);
+        let hole = [Bug::Zk2355, Bug::Zk2845].into_iter().any(|bug| self.bugs.on(bug));
+        let follows = log::follows(self.zxid_last, first) || hole;
         assert!(follows, "{first} after {}", self.zxid_last);
         self.zxid_last = first;
         log::put_entry(txn, &mut bytes);
@@ -298,12 +303,12 @@ impl Disk {
         }
         if let (Some(first), Some((_, size))) = (cut, end) {
             let name = FileName::log(first);
+            let size = if self.bugs.on(Bug::Zk1156) { size - 1 } else { size };
             out.push(FileOp::Truncate { name, size });
             out.push(FileOp::Sync { name });
         }
         if self.bugs.on(Bug::TruncNotSynced) {
-            let unsynced = out.split_off(cutting).into_iter().filter(|op| !op.is_sync());
-            out.extend(unsynced);
+            leave_out(cutting, FileOp::is_sync, out);
         }
         self.snapshots = kept;
         self.logs.retain(|first| *first <= to);
@@ -332,6 +337,7 @@ impl Disk {
     pub fn install_snapshot(&mut self, zxid: Zxid, bytes: &[u8], out: &mut Vec<FileOp>) {
         self.abandon_snapshot(out);
         self.roll(out);
+        let installing = out.len();
         let note = Installing::of(zxid, bytes);
         let (to, note_name) = (FileName::snapshot(zxid), FileName::of(FileKind::Installing));
         let from = to.temporary();
@@ -346,6 +352,9 @@ impl Disk {
         remove_for_good(snapshots.copied(), self.logs.iter().copied(), out);
         out.push(FileOp::Remove { name: note_name });
         out.push(FileOp::SyncDirectory);
+        if self.bugs.on(Bug::Zk2872) {
+            leave_out(installing, FileOp::is_sync, out);
+        }
         self.snapshots = BTreeSet::from([zxid]);
         self.logs.clear();
         self.zxid_last = zxid;
@@ -367,6 +376,12 @@ impl Disk {
         self.snapshots = self.snapshots.split_off(&oldest);
         self.logs = self.logs.split_off(&needed);
     }
+}
+
+/// Takes some of the operations from this place on back, as a bug has it.
+fn leave_out(from: usize, which: impl Fn(&FileOp) -> bool, out: &mut Vec<FileOp>) {
+    let kept = out.split_off(from).into_iter().filter(|op| !which(op));
+    out.extend(kept);
 }
 
 /// A small file, whole or not at all. Its name survives with the next sync of the directory.

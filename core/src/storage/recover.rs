@@ -21,7 +21,7 @@ use super::file::{FileKind, FileName, FileOp, Files};
 use super::log::{self, Entries, LogError, Tail};
 use super::snapshot::{self, Mark, Snapshot, SnapshotError};
 use super::txn;
-use crate::bugs::Bugs;
+use crate::bugs::{Bug, Bugs};
 use crate::config::Settings;
 use crate::ids::{Epoch, SessionId, Zxid};
 use crate::tree::Tree;
@@ -246,6 +246,14 @@ pub enum RecoverError {
         /// This one.
         found: Zxid,
     },
+    /// The history reaches into a later epoch than the server had noted, and by [`Bug::Zk1653`]
+    /// that is taken for corruption.
+    CurrentBehind {
+        /// What it had noted.
+        current: Epoch,
+        /// What it has.
+        history: Epoch,
+    },
     /// An epoch file without an epoch.
     Epoch {
         /// Which one.
@@ -300,6 +308,9 @@ impl fmt::Display for RecoverError {
             }
             Self::Backwards { name, at, last, found } => {
                 write!(f, "{name}: byte {at}: transaction {found} after {last}")
+            }
+            Self::CurrentBehind { current, history } => {
+                write!(f, "currentEpoch: {current}, but the history reaches into {history}")
             }
             Self::Epoch { name, error } => write!(f, "{name}: {error}"),
             Self::Gap { name, at, last, found } => write!(
@@ -488,7 +499,7 @@ impl Recovery<'_> {
             let why = match snapshot::decode(bytes, extended_types, scatter) {
                 Err(error) => Unusable::Broken(error),
                 Ok(read) => {
-                    let replay = Replay::run(zxid, read, valid, self.files)?;
+                    let replay = Replay::run(zxid, read, valid, self.files, self.rules.bugs)?;
                     match replay.dirty() {
                         None => {
                             self.notes.extend(replay.repeated.iter().cloned());
@@ -523,6 +534,9 @@ impl Recovery<'_> {
         let history = zxid_last.epoch();
         let accepted = read(EpochKind::Accepted)?.unwrap_or(history);
         let noted = read(EpochKind::Current)?.unwrap_or(history);
+        if noted < history && self.rules.bugs.on(Bug::Zk1653) {
+            return Err(RecoverError::CurrentBehind { current: noted, history });
+        }
         let current = noted.max(history);
         if accepted < current {
             return Err(RecoverError::AcceptedBehind { accepted, current });
@@ -536,6 +550,7 @@ impl Recovery<'_> {
 
 /// A snapshot and what the logs add to it.
 struct Replay {
+    bugs: Bugs,
     tree: Tree,
     sessions: BTreeMap<SessionId, i32>,
     zxid_last: Zxid,
@@ -560,11 +575,13 @@ impl Replay {
         snapshot: Snapshot,
         valid: &Valid,
         files: &Files,
+        bugs: Bugs,
     ) -> Result<Self, RecoverError> {
         let Snapshot { tree, sessions, mark, zxid_processed: _ } = snapshot;
         // A mark before the beginning: no change was seen while it was written.
         let quiet = mark.is_some_and(|mark| mark.zxid < zxid);
         let mut replay = Self {
+            bugs,
             tree,
             sessions,
             zxid_last: zxid,
@@ -631,7 +648,15 @@ impl Replay {
             let paths = self.tree.ephemerals_of(txn.session).cloned().collect();
             txn.change = Change::CloseSession { paths };
         }
-        apply(&txn, &mut self.tree, &mut self.sessions);
+        match &txn.change {
+            Change::Node(NodeChange::Create { path, .. })
+                if self.bugs.on(Bug::Zk1046) && self.tree.get(path).is_some() => {}
+            Change::CloseSession { .. }
+            | Change::CreateSession { .. }
+            | Change::Error(_)
+            | Change::Multi(_)
+            | Change::Node(_) => apply(&txn, &mut self.tree, &mut self.sessions),
+        }
         let zxid = txn.stamp.zxid;
         self.zxid_last = zxid;
         self.settle(zxid, txn.digest);

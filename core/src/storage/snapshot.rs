@@ -42,6 +42,8 @@ pub struct SnapshotWriter {
     key: Option<String>,
     /// Of everything put out.
     checksum: u32,
+    /// Whether nodes that were born after the beginning are put out as well, as ZooKeeper does.
+    newborn: bool,
     done: bool,
 }
 
@@ -56,7 +58,8 @@ impl SnapshotWriter {
     ) -> Self {
         let open = AclList::open();
         let listed = tree.acl_lists().filter(|list| **list != open).cloned().zip(1..);
-        let mut writer = Self { zxid, acls: listed.collect(), key: None, checksum: 1, done: false };
+        let acls = listed.collect();
+        let mut writer = Self { zxid, acls, key: None, checksum: 1, newborn: false, done: false };
         let start = out.len();
         out.extend_from_slice(&HEADER);
         let mut record = Writer::plain(out);
@@ -79,6 +82,12 @@ impl SnapshotWriter {
     #[must_use]
     pub const fn zxid(&self) -> Zxid {
         self.zxid
+    }
+
+    /// From now on puts out nodes that were born after the beginning as well. To apply their birth
+    /// again must not do any harm then.
+    pub(crate) const fn with_newborn(&mut self) {
+        self.newborn = true;
     }
 
     /// Whether everything has been put out.
@@ -104,7 +113,7 @@ impl SnapshotWriter {
                 self.seal(tree, zxid, out);
                 return;
             };
-            if node.stat().czxid <= self.zxid {
+            if node.stat().czxid <= self.zxid || self.newborn {
                 // An ACL that was not there at the beginning is set again by its transaction.
                 let acl = self.acls.get(tree.acl(node)).copied().unwrap_or(ACL_OPEN);
                 put_node(node, acl, &mut Writer::plain(out));

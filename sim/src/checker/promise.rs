@@ -156,10 +156,14 @@ impl Promise {
             Bug::Zk2845 => Self::HonestVote,
             Bug::Zk3023 => Self::CommitConsistency,
             Bug::Zk3911 | Bug::Zk4643 | Bug::TruncSnapshotNotSynced => Self::HistoryBeforeEpoch,
-            Bug::Zk4394 => Self::CommitMatches,
+            Bug::Zk962 | Bug::Zk4394 => Self::CommitMatches,
             Bug::Zk4685 => Self::AckInOrder,
             Bug::AckSurvivesTrunc => Self::CommittedDurability,
-            Bug::TruncNotSynced => Self::BootTotality,
+            Bug::TruncNotSynced | Bug::Zk1653 | Bug::Zk2872 => Self::BootTotality,
+            Bug::Zk1046 | Bug::Zk1090 => Self::EqualTrees,
+            Bug::Zk1156 | Bug::DirNotSynced => Self::Durability,
+            Bug::Zk2355 => Self::MemoryBehindDisk,
+            Bug::AckBeforeSync => Self::QuorumDurability,
         }
     }
 

@@ -260,6 +260,10 @@ impl RecordDisk {
                 let (accepted, last) = (self.accepted, saved.zxid_last);
                 return Err(format!("it has {last} and has promised itself to {accepted} only"));
             }
+            if self.rules.bugs.on(Bug::Zk1653) {
+                let (current, last) = (self.current, saved.zxid_last);
+                return Err(format!("it has {last} and noted epoch {current} only"));
+            }
             notes.push(Note::EpochRaised { from: self.current, to: epoch });
             self.current = epoch;
         }

@@ -12,16 +12,25 @@ use zoolab_sim::swarm::Plan;
 use zoolab_sim::world::World;
 
 /// Each with the first seed that finds it.
-const FOUND: [(Bug, u64); 11] = [
+const FOUND: [(Bug, u64); 20] = [
     (Bug::Zk335, 3),
+    (Bug::Zk962, 0),
+    (Bug::Zk1046, 25),
+    (Bug::Zk1090, 12),
     (Bug::Zk1154, 25),
+    (Bug::Zk1156, 22),
+    (Bug::Zk1653, 7),
+    (Bug::Zk2355, 706),
     (Bug::Zk2845, 2),
+    (Bug::Zk2872, 3),
     (Bug::Zk3023, 2),
     (Bug::Zk3911, 2),
     (Bug::Zk4394, 0),
     (Bug::Zk4643, 2),
     (Bug::Zk4685, 0),
+    (Bug::AckBeforeSync, 0),
     (Bug::AckSurvivesTrunc, 819),
+    (Bug::DirNotSynced, 3),
     (Bug::TruncNotSynced, 118),
     (Bug::TruncSnapshotNotSynced, 25),
 ];
@@ -44,14 +53,23 @@ fn each_bug_breaks_its_promise_and_its_seed_holds_without_it() {
     insta::assert_debug_snapshot!(found, @r#"
     [
         "ZOOKEEPER-335, seed 3: epoch-monotonicity: server 5 read epochs 3 and 3, 4 and 3 were safe",
+        "ZOOKEEPER-962, seed 0: commit-matches: server 1 left its leader: commit 1:91 where nothing was proposed",
+        "ZOOKEEPER-1046, seed 25: equal-trees: server 1 read another tree at 1:35 than others have",
+        "ZOOKEEPER-1090, seed 12: equal-trees: server 5 read another tree at 1:409 than others have",
         "ZOOKEEPER-1154, seed 25: history-consistency: server 2 logged 4:1 after 3:3, the epoch began with 3:2",
+        "ZOOKEEPER-1156, seed 22: durability: server 3 has 1:321 after a restart, 1:322 was safe",
+        "ZOOKEEPER-1653, seed 7: boot-totality: server 2 does not start again: currentEpoch: 2, but the history reaches into 3",
+        "ZOOKEEPER-2355, seed 706: memory-behind-disk: server 6 caught up with 3:97, safe is 3:12",
         "ZOOKEEPER-2845, seed 2: honest-vote: server 2 votes for server 2 at 1:35 of epoch 1, safe are epoch 1 and 1:36",
+        "ZOOKEEPER-2872, seed 3: boot-totality: server 6 does not start again: there are logs or epochs but no usable snapshot; snapshot.80000000e: byte 838: 8 bytes expected, 3 left",
         "ZOOKEEPER-3023, seed 2: commit-consistency: server 2 serves epoch 4 with 3:5, it began with 3:10",
         "ZOOKEEPER-3911, seed 2: history-before-epoch: server 2 noted epoch 4 with 3:5 safe, 3:10 is due",
         "ZOOKEEPER-4394, seed 0: commit-matches: server 1 left its leader: commit 1:91 where nothing was proposed",
         "ZOOKEEPER-4643, seed 2: history-before-epoch: server 2 noted epoch 4 with 3:5 safe, 3:10 is due",
         "ZOOKEEPER-4685, seed 0: ack-in-order: server 1 acknowledged 1:91 before what the epoch begins with",
+        "ETCD-14370, seed 0: quorum-durability: server 7 committed 1:19, which no quorum has safe",
         "ACK-SURVIVES-TRUNC, seed 819: committed-durability: server 4 is to give up 7:83, which is committed",
+        "DIR-FSYNC, seed 3: durability: server 2 has 0:0 after a restart, 7:39 was safe",
         "TRUNC-NOT-SYNCED, seed 118: boot-totality: server 2 does not start again: log.10000009a: byte 16: transaction 1:154 after 1:154",
         "TRUNC-SNAPSHOT-NOT-SYNCED, seed 25: history-before-epoch: server 2 noted epoch 6 with 3:2 safe, 5:21 is due",
     ]

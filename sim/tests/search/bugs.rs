@@ -197,7 +197,6 @@ fn found(case: &Case) -> String {
 #[test]
 fn each_is_found_in_the_fewest_steps() {
     let cases = tightest();
-    assert!(cases.iter().map(|case| case.bug).eq(Bug::ALL));
     let found: Vec<String> = cases.iter().map(found).collect();
     insta::assert_debug_snapshot!(found, @r#"
     [

@@ -1,5 +1,7 @@
 //! `zoolab bugs`: bugs that real servers had, to be switched on and found.
 
+mod hunt;
+
 use std::process::ExitCode;
 
 use comfy_table::{Table, presets};
@@ -7,6 +9,7 @@ use zoolab_core::{Bug, Bugs};
 use zoolab_sim::checker::Promise;
 
 use crate::Outcome;
+use crate::say::say;
 
 /// Look at the bugs of real servers that can be switched on
 #[derive(Debug, clap::Args)]
@@ -24,15 +27,17 @@ pub(crate) struct Args {
 enum What {
     /// Print what each is, and which promise it breaks
     List,
+    Hunt(hunt::Args),
 }
 
 /// Prints them.
 pub(crate) fn run(args: &Args) -> Outcome {
-    match args.what {
+    match &args.what {
         What::List => {
-            println!("{}\n\n{}", table(), built_in());
+            say!("{}\n\n{}", table(), built_in());
             Ok(ExitCode::SUCCESS)
         }
+        What::Hunt(args) => hunt::hunt(args),
     }
 }
 
