@@ -98,25 +98,32 @@ impl<S: Space> Chunk<S> {
         self.parents.clear();
         self.sums = Sums::default();
         self.broken = None;
-        let mut counts = [0; SHARDS];
         let mut parent = first;
-        for front in piece {
-            let from = self.arrivals.len();
-            let awake = Awake { asleep: front.asleep, reduce: wanted.reduce };
-            let expansion = space.expand(worker, &front.state, &awake, &mut self.arrivals);
-            self.sums.enabled += u64::from(expansion.enabled);
-            self.sums.ends += u64::from(expansion.enabled == 0);
-            for arrival in &self.arrivals[from..] {
+        let reduce = wanted.reduce;
+        let states = piece.iter().map(|front| {
+            let awake = Awake { asleep: front.asleep, reduce };
+            (&front.state, awake)
+        });
+        let Self { arrivals, parents, sums, .. } = self;
+        space.expand_all(worker, states, arrivals, &mut |expansion, end| {
+            sums.enabled += u64::from(expansion.enabled);
+            sums.ends += u64::from(expansion.enabled == 0);
+            parents.push((parent, end as u32));
+            parent = parent.following();
+        });
+        let mut counts = [0; SHARDS];
+        let mut from = 0;
+        for (parent, to) in &self.parents {
+            for arrival in &self.arrivals[from..*to as usize] {
                 match arrival.verdict {
                     Verdict::Fine => counts[shard_of(checked(arrival.print))] += 1,
                     Verdict::Broken => {
                         self.sums.broken += 1;
-                        self.broken.get_or_insert((parent, arrival.step));
+                        self.broken.get_or_insert((*parent, arrival.step));
                     }
                 }
             }
-            self.parents.push((parent, self.arrivals.len() as u32));
-            parent = parent.following();
+            from = *to as usize;
         }
         self.sums.expanded = piece.len() as u64;
         self.sums.generated = self.arrivals.len() as u64;

@@ -34,6 +34,24 @@ pub trait Space: Sync {
         out: &mut Vec<Arrival<Self>>,
     ) -> Expansion;
 
+    /// Takes the steps of several states, as [`expand`](Self::expand) does of one after the other.
+    /// Of each state `each` is told, and how long `out` is after it. What is in `out` is known
+    /// only when it is all over.
+    fn expand_all<'s>(
+        &self,
+        worker: &mut Self::Worker,
+        states: impl Iterator<Item = (&'s Self::State, Awake<Self::Steps>)> + Clone,
+        out: &mut Vec<Arrival<Self>>,
+        each: &mut impl FnMut(Expansion, usize),
+    ) where
+        Self: 's,
+    {
+        for (state, awake) in states {
+            let expansion = self.expand(worker, state, &awake, out);
+            each(expansion, out.len());
+        }
+    }
+
     /// The fair action that `step` of `state` belongs to, if it belongs to one.
     ///
     /// An action has the same number in every state. Fairness is weak: an action that can happen

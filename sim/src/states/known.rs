@@ -4,10 +4,10 @@
 //! time. So what is looked up together lies together: in a few long lists, by number, in as few
 //! bytes as will do, and owned by nobody else.
 
+use std::hint::black_box;
 use std::ops::Range;
 
-use hashbrown::HashMap;
-
+use super::couples::Couples;
 use super::parts::{Done, Outlook, Own};
 use crate::world::Price;
 
@@ -65,7 +65,7 @@ pub(super) struct Hosts {
     /// By step: where begins what comes of it, once that was asked for.
     led: Vec<u32>,
     /// By server and cause, where begins what comes of it.
-    done: HashMap<(u32, u32), u32>,
+    done: Couples,
     /// What comes of acts: the server, what was seen, what was reached, how much follows; then
     /// what happens between it and others, then what clients are told.
     words: Vec<u32>,
@@ -79,6 +79,37 @@ const WHAT_BITS: u32 = 26;
 impl Hosts {
     pub(super) fn card(&self, host: u32) -> Option<HostCard> {
         self.cards.get(host as usize).copied().flatten()
+    }
+
+    /// Touches where the card of a server is: all that is touched before any of it is needed is
+    /// waited for at once.
+    #[inline]
+    pub(super) fn touch_card(&self, host: u32) {
+        black_box(self.card(host).is_some());
+    }
+
+    /// Touches what its card speaks of.
+    #[inline]
+    pub(super) fn touch_steps(&self, host: u32) {
+        let Some(card) = self.card(host) else { return };
+        if let Some(at) = card.steps().next() {
+            black_box(self.steps[at].cause ^ self.led[at]);
+        }
+    }
+
+    /// Touches what comes of its steps.
+    #[inline]
+    pub(super) fn touch_after(&self, host: u32) {
+        let Some(card) = self.card(host) else { return };
+        for at in card.steps() {
+            black_box(self.words.get(self.led[at] as usize).copied());
+        }
+    }
+
+    /// Touches where it says what a cause makes of a server.
+    #[inline]
+    pub(super) fn touch_done(&self, host: u32, cause: u32) {
+        self.done.touch(host, cause);
     }
 
     pub(super) fn learn(&mut self, host: u32, own: &Own) -> HostCard {
@@ -115,7 +146,7 @@ impl Hosts {
 
     /// What a cause makes of a server, if that is known.
     pub(super) fn after(&self, host: u32, cause: u32) -> Option<After> {
-        self.done.get(&(host, cause)).map(|at| self.after_at(*at))
+        self.done.get(host, cause).map(|at| self.after_at(at))
     }
 
     /// Notes what a cause makes of a server; the step at this place, if it has that cause.
@@ -138,7 +169,7 @@ impl Hosts {
         self.words.extend(told);
         match step {
             Some(place) => self.led[place] = at,
-            None => _ = self.done.insert((host, cause), at),
+            None => self.done.put(host, cause, at),
         }
         self.after_at(at)
     }
@@ -209,17 +240,29 @@ impl PairCard {
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     /// By number, for the lower and for the upper of the two.
-    cards: [Vec<Option<PairCard>>; 2],
+    cards: Vec<[Option<PairCard>; 2]>,
     arrivals: Vec<ArrivalStep>,
     /// Name, and what happens between the two.
     breaks: Vec<(u16, u32)>,
     /// What becomes of it when something happens; [`NONE`] where a message was not sent after all.
-    after: HashMap<(u32, u32), u32>,
+    after: Couples,
 }
 
 impl Pairs {
     pub(super) fn card(&self, pair: u32, upper: bool) -> Option<PairCard> {
-        self.cards[usize::from(upper)].get(pair as usize).copied().flatten()
+        self.cards.get(pair as usize)?[usize::from(upper)]
+    }
+
+    /// Touches where the cards of a pair are.
+    #[inline]
+    pub(super) fn touch_cards(&self, pair: u32) {
+        black_box([false, true].map(|upper| self.card(pair, upper).is_some()));
+    }
+
+    /// Touches where it says what becomes of a pair.
+    #[inline]
+    pub(super) fn touch_after(&self, pair: u32, what: u32) {
+        self.after.touch(pair, what);
     }
 
     pub(super) fn learn(&mut self, pair: u32, upper: bool, outlook: &Outlook) -> PairCard {
@@ -240,7 +283,7 @@ impl Pairs {
         };
         self.arrivals.extend(arrivals.iter().map(packed));
         self.breaks.extend(breaks);
-        *slot(&mut self.cards[usize::from(upper)], pair) = Some(card);
+        slot(&mut self.cards, pair)[usize::from(upper)] = Some(card);
         card
     }
 
@@ -256,11 +299,11 @@ impl Pairs {
 
     /// What becomes of a pair, if that is known; nothing if a message was not sent after all.
     pub(super) fn after(&self, pair: u32, what: u32) -> Option<Option<u32>> {
-        self.after.get(&(pair, what)).map(|after| (*after != NONE).then_some(*after))
+        self.after.get(pair, what).map(|after| (after != NONE).then_some(after))
     }
 
     pub(super) fn note(&mut self, pair: u32, what: u32, after: Option<u32>) {
-        self.after.insert((pair, what), after.unwrap_or(NONE));
+        self.after.put(pair, what, after.unwrap_or(NONE));
     }
 }
 
@@ -277,10 +320,10 @@ fn few(count: usize) -> u8 {
 }
 
 /// The place of a number, made if there are not as many yet.
-fn slot<T: Clone>(all: &mut Vec<Option<T>>, id: u32) -> &mut Option<T> {
+fn slot<T: Clone + Default>(all: &mut Vec<T>, id: u32) -> &mut T {
     let id = id as usize;
     if all.len() <= id {
-        all.resize(id + 1, None);
+        all.resize(id + 1, T::default());
     }
     &mut all[id]
 }

@@ -19,12 +19,14 @@
 
 mod assembly;
 mod codes;
+mod couples;
 mod horizon;
 mod known;
 mod parts;
 mod pool;
 mod preset;
 mod print;
+mod prints;
 mod root;
 mod taken;
 mod trace;
@@ -61,6 +63,8 @@ pub struct Ensemble<const K: usize, const W: usize> {
     checkers: Checkers,
     bounds: Bounds,
     ids: Vec<ServerId>,
+    /// By pair, the places of its two.
+    ends: Vec<[usize; 2]>,
     codes: Codes<W>,
     /// Ways of naming the servers, the own names first.
     names: Vec<Names>,
@@ -130,7 +134,10 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         let alike = alike && root.setting().clients == 0;
         let names = if alike { Names::all(&ids) } else { vec![Names::own(&ids)] };
         let identity = serde_json::to_string(root.setting()).expect("a setting can be written");
+        let place = |end: ServerId| ids.iter().position(|id| *id == end).expect("a server");
+        let ends = (0..root.pairs_len()).map(|pair| root.pair_at(pair).ends.map(place)).collect();
         Self {
+            ends,
             codes: Codes::new(&root, &names),
             names,
             hosts: ids.iter().map(|_| Pool::default()).collect(),
@@ -215,6 +222,28 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
         crate::search::print_of([u64::from(budget), u64::MAX])
     }
 
+    /// The places of the two servers of a pair.
+    fn ends(&self, pair: usize) -> [usize; 2] {
+        self.ends[pair]
+    }
+
+    /// Takes all steps of a state that need be taken. Where they lead is not judged yet, and which
+    /// states those are not known.
+    fn take_all(
+        &self,
+        worker: &mut Worker<K>,
+        state: &[u32; K],
+        awake: &Awake<Asleep<W>>,
+        out: &mut Vec<Arrival<Self>>,
+    ) -> Expansion {
+        let mut expanding = worker::Expanding::begin(self, worker, state, awake, out);
+        for place in 0..self.len() {
+            expanding.alone(place);
+        }
+        expanding.together();
+        Expansion { enabled: expanding.enabled() }
+    }
+
     /// The world of a state.
     fn world(&self, state: &[u32; K]) -> World {
         let mut world = self.root.clone();
@@ -271,6 +300,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
     }
 }
 
+/// Of so many states the steps are taken at once: as many as memory is asked for at once.
+const AT_ONCE: usize = 16;
+
 /// More than this of a kind cannot go wrong in a search.
 pub const BUDGET_MOST: u8 = 31;
 
@@ -320,7 +352,7 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
         state[Self::CLIENTS] = self.put_clients(self.root.all_clients());
         state[Self::LEDGER] = self.put_ledger(&Arc::new(self.checkers.clone()));
         state[Self::BUDGET] = pack(*self.root.budget());
-        let print = worker.print(self, &state).into_iter().min().expect("they have names");
+        let (_, print) = worker.least(self, &state);
         let goal = worker.is_well(self, &state);
         let (asleep, verdict) = (Asleep::default(), Verdict::Fine);
         Arrival { step: 0, print, state, asleep, verdict, goal }
@@ -333,12 +365,36 @@ impl<const K: usize, const W: usize> Space for Ensemble<K, W> {
         awake: &Awake<Asleep<W>>,
         out: &mut Vec<Arrival<Self>>,
     ) -> Expansion {
-        let mut expanding = worker::Expanding::begin(self, worker, state, awake, out);
-        for place in 0..self.len() {
-            expanding.alone(place);
+        let from = out.len();
+        let expansion = self.take_all(worker, state, awake, out);
+        worker.settle(self, &mut out[from..]);
+        expansion
+    }
+
+    fn expand_all<'s>(
+        &self,
+        worker: &mut Worker<K>,
+        mut states: impl Iterator<Item = (&'s [u32; K], Awake<Asleep<W>>)> + Clone,
+        out: &mut Vec<Arrival<Self>>,
+        each: &mut impl FnMut(Expansion, usize),
+    ) where
+        Self: 's,
+    {
+        loop {
+            let some = states.clone().take(AT_ONCE);
+            worker.look_ahead(self, some.clone().map(|(state, _)| state));
+            let (from, mut any) = (out.len(), false);
+            for (state, awake) in some {
+                let expansion = self.take_all(worker, state, &awake, out);
+                each(expansion, out.len());
+                any = true;
+            }
+            if !any {
+                return;
+            }
+            worker.settle(self, &mut out[from..]);
+            states.nth(AT_ONCE - 1);
         }
-        expanding.together();
-        Expansion { enabled: expanding.enabled() }
     }
 
     fn fair(&self, worker: &mut Worker<K>, state: &[u32; K], step: u16) -> Option<u32> {

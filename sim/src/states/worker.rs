@@ -7,7 +7,9 @@ use hashbrown::HashMap;
 use zoolab_core::{LinkId, Server, ServerId, Zxid};
 
 use super::assembly::Assembly;
+use super::couples::Couples;
 use super::known::{self, After, ArrivalStep, HostCard, OwnStep, PairCard};
+use super::prints::Prints;
 use super::taken::{self, COMMITTED, ESTABLISHED, KINDS, REACHED, Taken};
 use super::{Asleep, Ensemble, pack, unpack};
 use crate::search::{Arrival, Awake, Verdict};
@@ -43,6 +45,12 @@ struct Facts {
     calls: bool,
 }
 
+/// Of these facts those that are asked for all the time, as bits. Nothing at all if they are not
+/// known yet.
+const KNOWN: u8 = 1;
+const SERVES: u8 = 2;
+const CALLS: u8 = 4;
+
 /// Which steps were taken, and where they led.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Coverage {
@@ -72,10 +80,11 @@ const COMMIT: &str = "commit";
 /// What one thread keeps to itself: what it has worked out, and what it has counted.
 #[derive(Debug)]
 pub struct Worker<const K: usize> {
-    namings: usize,
+    /// By place.
+    prints: Vec<Prints>,
     /// By place and number.
-    prints: Vec<Vec<u128>>,
     facts: Vec<Vec<Option<Facts>>>,
+    marks: Vec<Vec<u8>>,
     hosts: Vec<known::Hosts>,
     between: Vec<known::Pairs>,
     standing: Vec<Vec<Option<Arc<Standing>>>>,
@@ -85,7 +94,11 @@ pub struct Worker<const K: usize> {
     for_clients: HashMap<(u32, u32), Told>,
     /// By the servers there are.
     together: HashMap<[u32; K], Arc<Vec<Step>>>,
-    judged: HashMap<(u32, u32), u32>,
+    judged: Couples,
+    /// Of arrivals that are not judged yet, what was seen.
+    seen: Vec<Option<u32>>,
+    /// Room for a sum under each way of naming.
+    sums: Vec<u64>,
     pairs: [[u64; 7]; KINDS.len()],
     reached: [u64; 32],
 }
@@ -93,9 +106,9 @@ pub struct Worker<const K: usize> {
 impl<const K: usize> Worker<K> {
     pub(super) fn new(namings: usize) -> Self {
         Self {
-            namings,
-            prints: vec![Vec::new(); K],
+            prints: (0..K).map(|_| Prints::new(namings)).collect(),
             facts: vec![Vec::new(); K],
+            marks: vec![Vec::new(); K],
             hosts: (0..K).map(|_| known::Hosts::default()).collect(),
             between: (0..K).map(|_| known::Pairs::default()).collect(),
             standing: vec![Vec::new(); K],
@@ -104,7 +117,9 @@ impl<const K: usize> Worker<K> {
             both_seen: HashMap::new(),
             for_clients: HashMap::new(),
             together: HashMap::new(),
-            judged: HashMap::new(),
+            judged: Couples::default(),
+            seen: Vec::new(),
+            sums: vec![0; namings],
             pairs: [[0; 7]; KINDS.len()],
             reached: [0; 32],
         }
@@ -133,36 +148,37 @@ impl<const K: usize> Worker<K> {
         coverage
     }
 
-    /// The fingerprints of a state, under each way of naming.
-    pub(super) fn print<const W: usize>(
+    /// The way of naming under which the fingerprint of a state is least, and that fingerprint.
+    pub(super) fn least<const W: usize>(
         &mut self,
         space: &Ensemble<K, W>,
         state: &[u32; K],
-    ) -> Vec<u128> {
+    ) -> (usize, u128) {
         let budget = Ensemble::<K, W>::budget_print(state[K - 1]);
-        let mut sums = vec![budget; self.namings];
-        for (place, id) in state.iter().enumerate().take(K - 1) {
-            let row = self.row(space, place, *id);
-            for (sum, print) in sums.iter_mut().zip(&self.prints[place][row..]) {
-                *sum = sum.wrapping_add(*print);
+        self.sums.fill((budget >> 64) as u64);
+        let members = || state.iter().copied().enumerate().take(K - 1);
+        for (place, id) in members() {
+            if !self.prints[place].has(id) {
+                self.learn_prints(space, place, id);
+            }
+            for (sum, lead) in self.sums.iter_mut().zip(self.prints[place].leads(id)) {
+                *sum = sum.wrapping_add(*lead);
             }
         }
-        sums
-    }
-
-    /// Where the fingerprints of something begin among those of its place.
-    #[inline]
-    fn row<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> usize {
-        let at = id as usize * self.namings;
-        if self.prints[place].get(at).is_none_or(|print| *print == 0) {
-            self.learn_row(space, place, id);
-        }
-        at
+        let lead = *self.sums.iter().min().expect("they have names");
+        let rest = |naming| {
+            let rests = members().map(|(place, id)| self.prints[place].rest(id, naming));
+            rests.fold(budget as u64, u64::wrapping_add)
+        };
+        // Of those that begin the same, the first of those that also end so.
+        let tied = self.sums.iter().enumerate().filter(|(_, sum)| **sum == lead);
+        let least = tied.map(|(naming, _)| (rest(naming), naming)).min();
+        let (rest, naming) = least.expect("one is the least");
+        (naming, u128::from(lead) << 64 | u128::from(rest))
     }
 
     #[cold]
-    fn learn_row<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) {
-        let at = id as usize * self.namings;
+    fn learn_prints<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) {
         let servers = space.len();
         let prints = if place < servers {
             space.hosts[place].prints(id)
@@ -173,11 +189,107 @@ impl<const K: usize> Worker<K> {
         } else {
             space.ledgers.prints(id)
         };
-        let all = &mut self.prints[place];
-        if all.len() < at + self.namings {
-            all.resize(at + self.namings, 0);
+        self.prints[place].learn(id, &prints);
+    }
+
+    /// Touches what will be looked at when the steps of these states are taken, so that memory is
+    /// asked for all of it at once: first where things are, then what is there says where the next
+    /// are.
+    pub(super) fn look_ahead<'s, const W: usize>(
+        &self,
+        space: &Ensemble<K, W>,
+        states: impl Iterator<Item = &'s [u32; K]> + Clone,
+    ) {
+        let count = space.len();
+        for state in states.clone() {
+            for (place, id) in state.iter().enumerate().take(K - 1) {
+                self.prints[place].touch(*id);
+            }
+            for (hosts, host) in self.hosts.iter().zip(state).take(count) {
+                hosts.touch_card(*host);
+            }
+            for (pair, pairs) in self.between.iter().enumerate().take(space.pairs.len()) {
+                pairs.touch_cards(state[count + pair]);
+            }
         }
-        all[at..at + self.namings].copy_from_slice(&prints);
+        for state in states.clone() {
+            for (hosts, host) in self.hosts.iter().zip(state).take(count) {
+                hosts.touch_steps(*host);
+            }
+        }
+        for state in states {
+            for (hosts, host) in self.hosts.iter().zip(state).take(count) {
+                hosts.touch_after(*host);
+            }
+            for (place, pairs) in self.between.iter().enumerate().take(space.pairs.len()) {
+                let pair = state[count + place];
+                for (upper, to) in space.ends(place).into_iter().enumerate() {
+                    let Some(card) = pairs.card(pair, upper == 1) else { continue };
+                    for at in card.arrivals() {
+                        let ArrivalStep { what, cause, .. } = pairs.arrival(at);
+                        pairs.touch_after(pair, what);
+                        self.hosts[to].touch_done(state[to], cause);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Judges where steps have led, and finds out which states those are.
+    pub(super) fn settle<const W: usize>(
+        &mut self,
+        space: &Ensemble<K, W>,
+        arrivals: &mut [Arrival<Ensemble<K, W>>],
+    ) {
+        let seen = std::mem::take(&mut self.seen);
+        assert_eq!(seen.len(), arrivals.len(), "each has seen something or nothing");
+        let judged = || arrivals.iter().zip(&seen);
+        for (arrival, seen) in judged().filter_map(|(one, seen)| seen.map(|seen| (one, seen))) {
+            self.judged.touch(arrival.state[K - 2], seen);
+        }
+        for (arrival, seen) in arrivals.iter_mut().zip(&seen) {
+            let Some(seen) = *seen else { continue };
+            match self.judge(space, arrival.state[K - 2], seen) {
+                BROKEN => arrival.verdict = Verdict::Broken,
+                next => arrival.state[K - 2] = next,
+            }
+        }
+        for arrival in &*arrivals {
+            for (place, id) in arrival.state.iter().enumerate().take(K - 1) {
+                self.prints[place].touch(*id);
+            }
+        }
+        for arrival in arrivals {
+            let (naming, print) = self.least(space, &arrival.state);
+            let Asleep { all, far } = arrival.asleep;
+            let rename = |set| space.codes.rename(set, naming, false);
+            arrival.asleep = Asleep { all: rename(all), far: rename(far) };
+            arrival.print = print;
+            arrival.goal = self.is_well(space, &arrival.state);
+        }
+        self.seen = seen;
+        self.seen.clear();
+    }
+
+    #[inline]
+    fn marks<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> u8 {
+        match self.marks[place].get(id as usize) {
+            Some(marks) if *marks != 0 => *marks,
+            _ => self.learn_marks(space, place, id),
+        }
+    }
+
+    #[cold]
+    fn learn_marks<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> u8 {
+        let Facts { up, serves, calls, .. } = self.facts(space, place, id);
+        let mark = |is, mark| if is { mark } else { 0 };
+        let marks = KNOWN | mark(up && serves, SERVES) | mark(calls, CALLS);
+        let all = &mut self.marks[place];
+        if all.len() <= id as usize {
+            all.resize(id as usize + 1, 0);
+        }
+        all[id as usize] = marks;
+        marks
     }
 
     fn facts<const W: usize>(&mut self, space: &Ensemble<K, W>, place: usize, id: u32) -> Facts {
@@ -212,10 +324,12 @@ impl<const K: usize> Worker<K> {
     ) -> bool {
         let mut leader = None;
         for (place, id) in state.iter().enumerate().take(space.len()) {
-            let facts = self.facts(space, place, *id);
-            if !facts.up || !facts.serves {
+            if self.marks(space, place, *id) & SERVES == 0 {
                 return false;
             }
+        }
+        for (place, id) in state.iter().enumerate().take(space.len()) {
+            let facts = self.facts(space, place, *id);
             if facts.leads {
                 leader = Some((space.ids[place], facts));
             }
@@ -371,7 +485,7 @@ impl<const K: usize> Worker<K> {
     ) -> Option<Arc<Vec<Step>>> {
         let mut any = space.root.setting().clients > 0;
         for (place, id) in state.iter().enumerate().take(space.len()) {
-            any |= self.facts(space, place, *id).calls;
+            any |= self.marks(space, place, *id) & CALLS != 0;
         }
         if !any {
             return None;
@@ -401,8 +515,8 @@ impl<const K: usize> Worker<K> {
 
     /// What the promises are judged by after this was seen; [`BROKEN`] if one is broken.
     fn judge<const W: usize>(&mut self, space: &Ensemble<K, W>, ledger: u32, seen: u32) -> u32 {
-        if let Some(next) = self.judged.get(&(ledger, seen)) {
-            return *next;
+        if let Some(next) = self.judged.get(ledger, seen) {
+            return next;
         }
         let mut after = (*space.ledgers.get(ledger)).clone();
         let next = match after.observe(&space.seen.get(seen)) {
@@ -412,7 +526,7 @@ impl<const K: usize> Worker<K> {
         if self.judged.len() >= JUDGED_MOST {
             self.judged.clear();
         }
-        self.judged.insert((ledger, seen), next);
+        self.judged.put(ledger, seen, next);
         next
     }
 
@@ -440,12 +554,6 @@ fn known<T>(all: &mut Vec<Option<Arc<T>>>, id: u32, make: impl FnOnce() -> T) ->
     all[id].get_or_insert_with(|| Arc::new(make()))
 }
 
-/// The first of the least.
-fn least(prints: &[u128]) -> usize {
-    let least = (0..prints.len()).min_by_key(|naming| prints[*naming]);
-    least.expect("they have names")
-}
-
 /// Why a server does something in a step of its own.
 #[derive(Clone, Copy, Debug)]
 enum Why {
@@ -465,9 +573,6 @@ pub(super) struct Expanding<'a, const K: usize, const W: usize> {
     budget: Budget,
     /// What has gone wrong before, as bits.
     faults: u8,
-    prints: Vec<u128>,
-    /// Room to work in.
-    sums: Vec<u128>,
     /// Asleep, or taken already.
     asleep: Asleep<W>,
     reduce: bool,
@@ -499,16 +604,14 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         {
             faults |= u8::from(left < all) << bit;
         }
-        let prints = worker.print(space, state);
-        let Awake { asleep, reduce } = *awake;
-        // Sleep sets are kept under the names that the fingerprint is of.
-        let naming = least(&prints);
-        let asleep = Asleep {
-            all: space.codes.rename(asleep.all, naming, true),
-            far: space.codes.rename(asleep.far, naming, true),
-        };
-        let (sums, enabled) = (Vec::new(), 0);
-        Self { space, worker, state, budget, faults, prints, sums, asleep, reduce, enabled, out }
+        let Awake { mut asleep, reduce } = *awake;
+        if reduce {
+            // Sleep sets are kept under the names that the fingerprint is of.
+            let (naming, _) = worker.least(space, state);
+            let rename = |set| space.codes.rename(set, naming, true);
+            asleep = Asleep { all: rename(asleep.all), far: rename(asleep.far) };
+        }
+        Self { space, worker, state, budget, faults, asleep, reduce, enabled: 0, out }
     }
 
     pub(super) const fn enabled(&self) -> u32 {
@@ -684,38 +787,9 @@ impl<'a, const K: usize, const W: usize> Expanding<'a, K, W> {
         let mut budget = self.budget;
         budget.pay(price);
         state[K - 1] = pack(budget);
-        let mut verdict = if panics { Verdict::Broken } else { Verdict::Fine };
-        if let Some(seen) = seen {
-            match self.worker.judge(self.space, state[K - 2], seen) {
-                BROKEN => verdict = Verdict::Broken,
-                next => state[K - 2] = next,
-            }
-        }
-        let spent = Ensemble::<K, W>::budget_print(state[K - 1])
-            .wrapping_sub(Ensemble::<K, W>::budget_print(self.state[K - 1]));
-        self.sums.clear();
-        self.sums.extend(self.prints.iter().map(|print| print.wrapping_add(spent)));
-        let members = self.state.iter().zip(&state).take(K - 1);
-        for (place, (old, new)) in members.enumerate() {
-            let (old, new) = (*old, *new);
-            if old != new {
-                let old = self.worker.row(self.space, place, old);
-                let new = self.worker.row(self.space, place, new);
-                let all = &self.worker.prints[place];
-                for (naming, sum) in self.sums.iter_mut().enumerate() {
-                    *sum = sum.wrapping_add(all[new + naming]).wrapping_sub(all[old + naming]);
-                }
-            }
-        }
-        let least = least(&self.sums);
-        let print = self.sums[least];
-        let codes = &self.space.codes;
-        let asleep = Asleep {
-            all: codes.rename(asleep.all, least, false),
-            far: codes.rename(asleep.far, least, false),
-        };
-        let goal = self.worker.is_well(self.space, &state);
-        self.out.push(Arrival { step: code, print, state, asleep, verdict, goal });
+        let verdict = if panics { Verdict::Broken } else { Verdict::Fine };
+        self.worker.seen.push(seen);
+        self.out.push(Arrival { step: code, print: 0, state, asleep, verdict, goal: false });
     }
 
     fn count(&mut self, kind: u8, mut reached: u32) {
