@@ -6,6 +6,7 @@ use core::net::IpAddr;
 
 use crate::election::{Decision, Notification};
 use crate::ids::{ConnId, Epoch, LinkId, ServerId, Ticks, Token, Xid, Zxid};
+use crate::members::Members;
 use crate::note::Note;
 use crate::request::{ConnectRequest, ConnectResponse, Event, Reply, Request};
 use crate::storage::{EpochKind, Saved};
@@ -80,6 +81,8 @@ pub enum Input {
         from: ServerId,
         /// What it says.
         notification: Notification,
+        /// The members in force, for all it knows; none while nobody has agreed on any.
+        members: Option<Arc<Members>>,
     },
     /// A connection to another server is gone, or could not be made.
     Unlinked {
@@ -173,6 +176,8 @@ pub enum Output {
         to: ServerId,
         /// What.
         notification: Notification,
+        /// The members in force, for all this server knows.
+        members: Option<Arc<Members>>,
     },
     /// Start `timer` afresh: it runs out so long from now, by the steady clock.
     Wake {
@@ -202,6 +207,8 @@ pub enum Persist {
         /// The snapshot, as a file.
         bytes: Arc<[u8]>,
     },
+    /// Make it survive a power loss that these members are in force.
+    Members(Arc<Members>),
     /// Remove what recovery does not need.
     Purge {
         /// How many snapshots stay.

@@ -5,6 +5,7 @@ use core::fmt;
 
 use crate::election::Ballot;
 use crate::ids::{Epoch, ServerId, Zxid};
+use crate::members::Members;
 use crate::txn::Txn;
 
 /// Something that happened inside a server.
@@ -44,6 +45,8 @@ pub enum Note {
     },
     /// As a leader: enough servers have what the epoch begins with. From now on it serves.
     Established(Epoch),
+    /// These members are in force, for all it knows.
+    Joined(Arc<Members>),
     /// It left its leader, or its followers, and looks for a leader again.
     Left(Why),
     /// It begins to look for a leader, with this to offer.
@@ -79,6 +82,16 @@ pub enum Why {
         promised: Epoch,
         /// What the leader has.
         got: Epoch,
+    },
+    /// The ensemble has another leader or this server another part in it, by a change of members.
+    Changed {
+        /// Who leads now.
+        leader: ServerId,
+    },
+    /// Others know of newer members.
+    Members {
+        /// Theirs.
+        version: Zxid,
     },
     /// A message that has no place in this phase.
     Misplaced,
@@ -120,6 +133,10 @@ impl fmt::Display for Why {
             Self::Epoch { promised, got } => {
                 write!(f, "epoch {got}, but {promised} has been promised")
             }
+            Self::Changed { leader } => {
+                write!(f, "the ensemble has changed, and server {leader} leads")
+            }
+            Self::Members { version } => write!(f, "the ensemble has changed with {version}"),
             Self::Misplaced => write!(f, "a message that has no place here"),
             Self::NoQuorum => write!(f, "too few followers"),
             Self::ProposalOutOfOrder { last, got } => write!(f, "proposal {got} after {last}"),
@@ -139,6 +156,8 @@ pub enum Branch {
     AcksTakenBack,
     /// A server that may have lost its data joined without a vote.
     DataMissing,
+    /// A change of members was refused.
+    ChangeRefused,
     /// A learner was sent what it lacks.
     Diff,
     /// A learner that had everything was sent nothing.
@@ -147,10 +166,16 @@ pub enum Branch {
     EpochRaised,
     /// A server of an older promise did not count.
     EpochUncounted,
+    /// A leader handed over to another, because it has no vote any more.
+    HandedOver,
     /// A learner joined while the leader was serving already.
     LateJoiner,
     /// A learner came back before its earlier connection was known to be over.
     LinkReplaced,
+    /// A server learned that the ensemble had changed without it.
+    MembersLearned,
+    /// An epoch began with a change of members that no leader had committed.
+    MembersPending,
     /// A proposal without its commit was sent to a learner before NEWLEADER.
     OutstandingSent,
     /// A leader ran out of numbers.

@@ -1,6 +1,7 @@
 //! What is enough: which sets of servers speak for the ensemble.
 
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -148,6 +149,64 @@ impl Quorum {
     }
 }
 
+/// What is enough at the moment: one quorum, and while the ensemble changes, one of those who
+/// come as well.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Joint {
+    /// Of the members in force.
+    pub now: Arc<Quorum>,
+    /// Of the members that are proposed.
+    pub next: Option<Arc<Quorum>>,
+}
+
+impl Joint {
+    fn all(&self) -> impl Iterator<Item = &Quorum> {
+        core::iter::once(&self.now).chain(&self.next).map(|quorum| &**quorum)
+    }
+
+    /// The servers that vote in either, in order.
+    #[must_use]
+    pub fn voters(&self) -> BTreeSet<ServerId> {
+        self.all().flat_map(Quorum::voters).collect()
+    }
+
+    /// Whether a server votes in either.
+    #[must_use]
+    pub fn has_voter(&self, server: ServerId) -> bool {
+        self.all().any(|quorum| quorum.has_voter(server))
+    }
+
+    /// What a server's vote weighs where it weighs more.
+    #[must_use]
+    pub fn weight(&self, server: ServerId) -> u64 {
+        self.all().map(|quorum| quorum.weight(server)).max().unwrap_or_default()
+    }
+
+    /// Whether these servers are enough in both.
+    #[must_use]
+    pub fn is_enough(&self, servers: &BTreeSet<ServerId>) -> bool {
+        self.all().all(|quorum| quorum.is_enough(servers))
+    }
+
+    /// Whether these servers are enough in one of the two, for what needs no promise.
+    #[must_use]
+    pub fn is_enough_in_one(&self, servers: &BTreeSet<ServerId>) -> bool {
+        self.all().any(|quorum| quorum.is_enough(servers))
+    }
+
+    /// Whether the servers of which this is true are enough in both.
+    #[must_use]
+    pub fn is_enough_if(&self, mut is: impl FnMut(ServerId) -> bool) -> bool {
+        self.all().all(|quorum| quorum.is_enough_if(&mut is))
+    }
+}
+
+impl From<Quorum> for Joint {
+    fn from(quorum: Quorum) -> Self {
+        Self { now: Arc::new(quorum), next: None }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +284,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn while_it_changes_both_must_agree() {
+        let of = |ids: &[u8]| Quorum::majority(servers(ids)).unwrap();
+        let next = Some(Arc::new(of(&[3, 4, 5])));
+        let joint = Joint { now: Arc::new(of(&[1, 2, 3])), next };
+        assert_eq!(joint.voters(), servers(&[1, 2, 3, 4, 5]));
+        assert!(!joint.is_enough(&servers(&[1, 2, 4])), "one of the three that come");
+        assert!(!joint.is_enough(&servers(&[3, 4, 5])), "one of the three that are");
+        assert!(joint.is_enough_in_one(&servers(&[1, 2, 4])));
+        assert!(!joint.is_enough_in_one(&servers(&[1, 4])));
+        assert!(joint.is_enough(&servers(&[2, 3, 4])));
+        assert!(joint.has_voter(ServerId(5)) && !joint.has_voter(ServerId(6)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod handshake;
 mod lead;
 mod learn;
 mod look;
+mod reconfig;
 mod snapshot;
 mod upkeep;
 
@@ -35,10 +36,11 @@ use crate::election::{Ballot, Election, Notification};
 use crate::ids::{ConnId, Epoch, Now, ServerId, SessionId, Token, Xid, Zxid};
 use crate::io::{Input, Output, Timer};
 use crate::lookup::{Lookup, Scatter};
-use crate::pipeline::prepare::{Asker, Prepare, is_write};
+use crate::members::Members;
+use crate::pipeline::prepare::{Asker, ChangeWish, Prepare, is_write};
 use crate::pipeline::read::Read;
 use crate::pipeline::{Overlay, ahead};
-use crate::quorum::Quorum;
+use crate::quorum::{Joint, Quorum};
 use crate::request::{Body, Reply, Request, Stamp};
 use crate::session::{Origin, Sessions, Waiting};
 use crate::storage::Saved;
@@ -101,6 +103,14 @@ enum Role {
 pub struct Server {
     settings: Arc<Settings>,
     ensemble: Arc<Ensemble>,
+    /// Who is in the ensemble.
+    members: Arc<Members>,
+    /// Who will be, if what is proposed comes to be. Invariant: part of the history.
+    next: Option<Arc<Members>>,
+    /// Whose word is enough. Invariant: what the members in force and the next come to.
+    joint: Joint,
+    /// Who leads by a change of members, so that nobody has to be elected.
+    heir: Option<ServerId>,
     me: ServerId,
     /// Whether it is an ensemble by itself, which never needs an election.
     alone: bool,
@@ -164,7 +174,7 @@ impl Server {
         let (ensemble, settings) = (Arc::new(ensemble), Arc::new(settings));
         let mut server = Self::new(ensemble, settings, boot, saved);
         server.alone = true;
-        let leader = Leader::after(server.zxid_last, &server.ensemble.quorum);
+        let leader = Leader::after(server.zxid_last, &server.joint.now);
         server.role = Role::Leading(Box::new(Leading::in_phase(Phase::Broadcast(leader))));
         server.arm_containers(out);
         server
@@ -185,6 +195,9 @@ impl Server {
     }
 
     fn new(ensemble: Arc<Ensemble>, settings: Arc<Settings>, boot: Boot, saved: Saved) -> Self {
+        let first = || Arc::new(Members::first(&ensemble.quorum, &ensemble.observers));
+        let members = saved.members.clone().unwrap_or_else(first);
+        let joint = Joint { now: Arc::clone(members.quorum()), next: None };
         let mut server = Self {
             overlay: Overlay::new(&saved.tree, boot.scatter),
             sessions: Sessions::new(&settings, &boot),
@@ -193,6 +206,10 @@ impl Server {
             asked: VecDeque::new(),
             zxid_last: saved.zxid_last,
             me: boot.me,
+            members,
+            next: None,
+            joint,
+            heir: None,
             alone: false,
             tree: Tree::new(settings.extended_types, boot.scatter),
             role: Role::Draining,
@@ -242,7 +259,9 @@ impl Server {
             Input::Reloaded(saved) => self.on_reloaded(now, *saved, out),
             Input::Request { conn, xid, request } => self.on_request(now, conn, xid, request, out),
             Input::Timeout(timer) => self.on_timeout(now, timer, out),
-            Input::Told { from, notification } => self.on_told(now, from, notification, out),
+            Input::Told { from, notification, members } => {
+                self.on_told(from, notification, members, out);
+            }
             Input::Unlinked { link, peer } => self.on_unlinked(link, peer, out),
         }
     }
@@ -327,7 +346,9 @@ impl Server {
     /// The host's own write, if this server leads.
     fn on_own(&mut self, now: Now, request: &Request, out: &mut Vec<Output>) {
         if self.is_leading() && is_write(request) {
-            self.decide(now, SessionId::NONE, Xid::default(), None, request, &[], out);
+            let mighty = [Self::host_id()];
+            let who = if ChangeWish::of(request).is_some() { &mighty[..] } else { &[] };
+            self.decide(now, SessionId::NONE, Xid::default(), None, request, who, out);
         }
     }
 
@@ -348,6 +369,9 @@ impl Server {
         let open = session == SessionId::NONE || self.sessions.is_open(session);
         let asker = Asker { session, who, open };
         let stamp = Stamp { zxid, time: now.wall };
+        if let Some(wish) = ChangeWish::of(request) {
+            return self.decide_change(stamp, asker, (xid, conn), wish, out);
+        }
         let mut prepare = Prepare::new(&self.tree, &mut self.overlay, &self.settings, stamp);
         let decided = prepare.decide(asker, request).expect("only writes come here");
         if *request == Request::CloseSession {
@@ -533,7 +557,7 @@ impl Server {
         let there = |server| {
             server == self.me || leading.learners.iter().any(|learner| learner.server == server)
         };
-        !self.ensemble.quorum.is_enough_if(there)
+        !self.joint.is_enough_if(there)
     }
 
     /// The epoch it leads, or is about to, if that is fixed.
@@ -548,7 +572,7 @@ impl Server {
     /// What speaks for it in an election; none if it may not vote.
     #[must_use]
     pub fn ballot(&self) -> Option<Ballot> {
-        let votes = self.ensemble.quorum.has_voter(self.me) && !self.data_missing;
+        let votes = self.joint.has_voter(self.me) && !self.data_missing;
         votes.then_some(Ballot { epoch: self.current, zxid: self.zxid_last, leader: self.me })
     }
 
@@ -591,7 +615,7 @@ impl Server {
         match &self.role {
             _ if self.halted => "halted",
             Role::Draining => "draining",
-            Role::Following(_) if self.ensemble.observers.contains(&self.me) => "observing",
+            Role::Following(follower) if follower.observer() => "observing",
             Role::Following(_) => "following",
             Role::Joining(_) => "joining",
             Role::Leading(leading) => match leading.phase {

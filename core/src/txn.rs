@@ -23,6 +23,14 @@ pub struct Txn {
     pub digest: Option<u64>,
 }
 
+impl Txn {
+    /// Whether it changes who is in the ensemble.
+    #[must_use]
+    pub const fn is_reconfig(&self) -> bool {
+        matches!(self.change, Change::Node(NodeChange::SetData { reconfig: true, .. }))
+    }
+}
+
 /// What a transaction does.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Change {

@@ -310,6 +310,7 @@ impl Host {
                     Persist::Sync
                     | Persist::Epoch { .. }
                     | Persist::Install { .. }
+                    | Persist::Members(_)
                     | Persist::Purge { .. }
                     | Persist::SnapshotBegin { .. }
                     | Persist::SnapshotMore { .. }

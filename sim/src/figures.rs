@@ -59,13 +59,17 @@ pub const MUST_REACH: [&str; 12] = [
 const fn name(branch: Branch) -> &'static str {
     match branch {
         Branch::AcksTakenBack => "acks taken back",
+        Branch::ChangeRefused => "change of members refused",
         Branch::DataMissing => "data missing",
         Branch::Diff => "DIFF",
         Branch::DiffEmpty => "DIFF, empty",
         Branch::EpochRaised => "epoch raised",
         Branch::EpochUncounted => "promise not counted",
+        Branch::HandedOver => "leader handed over",
         Branch::LateJoiner => "late joiner",
         Branch::LinkReplaced => "earlier connection replaced",
+        Branch::MembersLearned => "members learned",
+        Branch::MembersPending => "change of members completed by the next leader",
         Branch::OutstandingSent => "outstanding proposal sent",
         Branch::Rollover => "rollover",
         Branch::SessionMoved => "session moved",
@@ -156,6 +160,7 @@ impl Figures {
                 | Seen::EpochWritten { .. }
                 | Seen::Halted { .. }
                 | Seen::Installed { .. }
+                | Seen::MembersWritten { .. }
                 | Seen::Refused { .. }
                 | Seen::Reloaded { .. }
                 | Seen::Rotten { .. }
@@ -177,6 +182,7 @@ impl Figures {
             Note::Applied { .. }
             | Note::CaughtUp { .. }
             | Note::Discovered { .. }
+            | Note::Joined(_)
             | Note::Left(_)
             | Note::Looking { .. }
             | Note::Proposed(_)

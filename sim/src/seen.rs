@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zoolab_core::members::Members;
 use zoolab_core::storage::{self, EpochKind, Saved};
 use zoolab_core::zab::{Message, MessageKind};
 use zoolab_core::{Epoch, Note, ServerId, Txn, Zxid};
@@ -27,6 +28,8 @@ pub enum Seen {
     Halted { server: ServerId },
     /// A snapshot from the leader is safe on disk and has replaced everything else.
     Installed { server: ServerId, zxid: Zxid },
+    /// It is safe on disk that these members are in force.
+    MembersWritten { server: ServerId, members: Arc<Members> },
     /// Something happened inside a server.
     Note { server: ServerId, note: Note },
     /// A server refused to start from what its disk has.
@@ -69,8 +72,10 @@ impl Said {
             Message::AckEpoch { current, .. } => *current,
             Message::Ack(_)
             | Message::Commit(_)
+            | Message::CommitAndActivate { .. }
             | Message::Diff { .. }
             | Message::Inform(_)
+            | Message::InformAndActivate { .. }
             | Message::LeaderInfo { .. }
             | Message::LearnerInfo { .. }
             | Message::NewLeader { .. }

@@ -87,12 +87,13 @@ impl Story {
         last: Zxid,
         current: u32,
     ) -> &mut Self {
-        let info = Message::LearnerInfo { observer: false, accepted: Epoch(epoch - 1) };
+        let info =
+            Message::LearnerInfo { observer: false, accepted: Epoch(epoch - 1), members: None };
         let current = Some(Epoch(current));
         self.note(leader, Note::Elected { leader, round: 1 })
             .delivered(other, leader, info)
             .wrote(leader, EpochKind::Accepted, epoch)
-            .delivered(leader, other, Message::LeaderInfo { epoch: Epoch(epoch) })
+            .delivered(leader, other, Message::LeaderInfo { epoch: Epoch(epoch), members: None })
             .wrote(other, EpochKind::Accepted, epoch)
             .sent(other, leader, Message::AckEpoch { current, zxid: last, snapshot: false })
             .note(leader, Note::Discovered { epoch: Epoch(epoch), zxid: last })
@@ -102,8 +103,8 @@ impl Story {
     fn establish(&mut self, leader: ServerId, other: ServerId, epoch: u32) -> &mut Self {
         let epoch_new = Epoch(epoch);
         self.wrote(leader, EpochKind::Current, epoch)
-            .sent(leader, other, Message::NewLeader { epoch: epoch_new })
-            .delivered(leader, other, Message::NewLeader { epoch: epoch_new })
+            .sent(leader, other, Message::NewLeader { epoch: epoch_new, members: None })
+            .delivered(leader, other, Message::NewLeader { epoch: epoch_new, members: None })
             .wrote(other, EpochKind::Current, epoch)
             .ack(other, leader, Zxid::first_of(epoch_new))
             .note(leader, Note::Established(epoch_new))
@@ -305,7 +306,7 @@ fn planted(promise: Promise) -> Story {
         }
         Promise::PrimaryIntegrity => {
             // Epoch 2 finds its leader when epoch 3 has begun already.
-            let info = Message::LearnerInfo { observer: false, accepted: Epoch(1) };
+            let info = Message::LearnerInfo { observer: false, accepted: Epoch(1), members: None };
             let (epoch, zxid_last) = (Epoch(2), Zxid::ZERO);
             story.one_epoch().discover_from(THREE, ONE, 3, zxid(1, 1), 1).establish(THREE, ONE, 3);
             story.note(TWO, Note::Elected { leader: TWO, round: 2 }).delivered(ONE, TWO, info);
@@ -323,7 +324,11 @@ fn planted(promise: Promise) -> Story {
             story.sent(ONE, THREE, Message::Ack(zxid(2, 0)));
         }
         Promise::PromiseDurable => {
-            story.one_epoch().delivered(TWO, ONE, Message::LeaderInfo { epoch: Epoch(5) });
+            story.one_epoch().delivered(
+                TWO,
+                ONE,
+                Message::LeaderInfo { epoch: Epoch(5), members: None },
+            );
             let (current, zxid) = (Some(Epoch(1)), zxid(1, 1));
             story.sent(ONE, TWO, Message::AckEpoch { current, zxid, snapshot: false });
         }
@@ -451,7 +456,7 @@ fn promises_go_by_their_names() {
 #[test]
 fn there_are_other_ways_to_break_them() {
     let mut early = Story::default();
-    early.one_epoch().sent(THREE, TWO, Message::NewLeader { epoch: Epoch(1) });
+    early.one_epoch().sent(THREE, TWO, Message::NewLeader { epoch: Epoch(1), members: None });
     early.delivered(TWO, THREE, Message::Ack(zxid(1, 1)));
     let mut late = Story::default();
     late.two_epochs().note(TWO, Note::Serving(Epoch(2)));

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::ids::{Epoch, ServerId, Zxid};
-use crate::quorum::Quorum;
+use crate::quorum::Joint;
 
 /// A candidate, with the history that speaks for it.
 ///
@@ -22,7 +22,7 @@ pub struct Ballot {
 impl Ballot {
     /// Whether this one is to be preferred. Nobody without weight is.
     #[must_use]
-    pub fn beats(&self, other: &Self, quorum: &Quorum) -> bool {
+    pub fn beats(&self, other: &Self, quorum: &Joint) -> bool {
         quorum.weight(self.leader) > 0 && self > other
     }
 }

@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 pub use ballot::{Ballot, Notification, Stance};
 
 use crate::ids::{Epoch, ServerId, Zxid};
-use crate::quorum::Quorum;
+use crate::quorum::Joint;
 
 /// How long nothing better must come before a round ends.
 pub const SETTLE_MS: u32 = 200;
@@ -70,7 +70,7 @@ pub struct Decision {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Election {
     me: ServerId,
-    quorum: Quorum,
+    quorum: Joint,
     round: u64,
     /// What this server itself has to offer; `None` if it has no vote or may have lost data.
     own: Option<Ballot>,
@@ -89,7 +89,7 @@ impl Election {
     #[must_use]
     pub fn begin(
         me: ServerId,
-        quorum: Quorum,
+        quorum: Joint,
         last_round: u64,
         own: Option<Ballot>,
         out: &mut Vec<Wish>,
@@ -232,7 +232,9 @@ impl Election {
             } else {
                 heard.get(&leader).is_some_and(|other| other.stance == Stance::Leading)
             };
-            if self.quorum.is_enough(&same) && confirmed {
+            // Whoever has proposed a change that nobody else has would wait for servers that are
+            // not in the ensemble. To follow promises nothing.
+            if self.quorum.is_enough_in_one(&same) && confirmed {
                 return Some(Decision { ballot, round });
             }
         }
@@ -257,6 +259,7 @@ impl Election {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quorum::Quorum;
     use alloc::collections::VecDeque;
 
     fn ballot(leader: u8, epoch: u32, counter: i64) -> Ballot {
@@ -264,8 +267,8 @@ mod tests {
         Ballot { epoch: Epoch(epoch), zxid, leader: ServerId(leader) }
     }
 
-    fn three() -> Quorum {
-        Quorum::majority((1..=3).map(ServerId)).unwrap()
+    fn three() -> Joint {
+        Quorum::majority((1..=3).map(ServerId)).unwrap().into()
     }
 
     fn begin(me: u8, own: Ballot) -> (Election, Vec<Wish>) {
@@ -286,7 +289,7 @@ mod tests {
         assert!(ballot(3, 1, 8).beats(&ballot(1, 1, 8), &quorum));
         assert!(!ballot(1, 1, 8).beats(&ballot(1, 1, 8), &quorum));
         let weights = [(ServerId(1), 1), (ServerId(2), 1), (ServerId(3), 0)];
-        let quorum = Quorum::weighted(weights).unwrap();
+        let quorum = Joint::from(Quorum::weighted(weights).unwrap());
         assert!(!ballot(3, 9, 9).beats(&ballot(1, 1, 1), &quorum), "without weight never");
     }
 
@@ -346,7 +349,7 @@ mod tests {
         let decision = election.hear(ServerId(3), decided(Stance::Leading), &mut out).unwrap();
         assert_eq!((decision.ballot.leader, decision.round), (ServerId(3), 12));
         // The followers of a dead leader alone convince nobody.
-        let quorum = Quorum::majority((1..=5).map(ServerId)).unwrap();
+        let quorum = Joint::from(Quorum::majority((1..=5).map(ServerId)).unwrap());
         let mut election = Election::begin(ServerId(1), quorum, 0, Some(ballot(1, 3, 7)), &mut out);
         for follower in [2, 4, 5] {
             let heard = election.hear(ServerId(follower), decided(Stance::Following), &mut out);
@@ -410,7 +413,7 @@ mod tests {
                 chance ^= chance << 17;
                 (chance % below as u64) as usize
             };
-            let quorum = Quorum::majority((1..=5).map(ServerId)).unwrap();
+            let quorum = Joint::from(Quorum::majority((1..=5).map(ServerId)).unwrap());
             let mut mail: VecDeque<(ServerId, ServerId, Notification)> = VecDeque::new();
             let mut servers = BTreeMap::new();
             let post = |from, wishes: Vec<Wish>, mail: &mut VecDeque<_>, lose: bool| {

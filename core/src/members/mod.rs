@@ -13,23 +13,37 @@ mod change;
 mod spec;
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 pub use spec::{Address, Part, Spec};
 
-use crate::Text;
 use crate::code::Code;
 use crate::ids::{ServerId, Zxid};
 use crate::quorum::{Quorum, QuorumError};
+use crate::tree::{CONFIG_NODE, Tree};
+use crate::txn::{Change, NodeChange, Txn};
+use crate::unordered::hash_unordered;
+use crate::{Data, Text};
 
 /// See the [module](self).
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Members {
     version: Zxid,
     servers: BTreeMap<ServerId, Spec>,
     hierarchy: Option<Hierarchy>,
     /// Invariant: what the servers and the hierarchy come to.
-    quorum: Quorum,
+    quorum: Arc<Quorum>,
+}
+
+/// Where they are is said once for a version.
+impl Hash for Members {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.version.hash(state);
+        let parts = self.servers.iter().map(|(server, spec)| (*server, spec.part));
+        hash_unordered(parts, state);
+    }
 }
 
 /// Groups and weights, if it is not more than half of the voters that is enough.
@@ -64,7 +78,7 @@ impl Members {
             }
         };
         let quorum = quorum.map_err(MembersError::Quorum)?;
-        Ok(Self { version, servers, hierarchy, quorum })
+        Ok(Self { version, servers, hierarchy, quorum: Arc::new(quorum) })
     }
 
     /// The members of an ensemble that nobody has changed yet. Server 7 is at `zk7`.
@@ -81,7 +95,7 @@ impl Members {
                 .collect(),
             weights: quorum.groups().flatten().collect(),
         });
-        Self { version: Zxid::ZERO, servers, hierarchy, quorum: quorum.clone() }
+        Self { version: Zxid::ZERO, servers, hierarchy, quorum: Arc::new(quorum.clone()) }
     }
 
     /// The same members under a version.
@@ -103,6 +117,30 @@ impl Members {
         Self::from_list(text, Zxid(version))
     }
 
+    /// Those that a transaction brings.
+    #[must_use]
+    pub fn proposed_by(txn: &Txn) -> Option<Self> {
+        match &txn.change {
+            Change::Node(NodeChange::SetData { data, reconfig: true, .. }) => {
+                Self::written(data, txn.stamp.zxid)
+            }
+            _ => None,
+        }
+    }
+
+    /// Those that the newest change in a tree has brought, if they are newer than these.
+    #[must_use]
+    pub fn newer_in(&self, tree: &Tree) -> Option<Self> {
+        let node = tree.get(CONFIG_NODE)?;
+        let newer = node.stat().version == -1 && node.stat().mzxid > self.version;
+        if newer { Self::written(node.data(), node.stat().mzxid) } else { None }
+    }
+
+    fn written(data: &Data, version: Zxid) -> Option<Self> {
+        let text = core::str::from_utf8(data.as_deref()?).ok()?;
+        Self::parse(text).ok().filter(|members| members.version == version)
+    }
+
     /// The transaction that brought it.
     #[must_use]
     pub const fn version(&self) -> Zxid {
@@ -111,7 +149,7 @@ impl Members {
 
     /// Who votes, and what is enough.
     #[must_use]
-    pub const fn quorum(&self) -> &Quorum {
+    pub const fn quorum(&self) -> &Arc<Quorum> {
         &self.quorum
     }
 
@@ -276,7 +314,7 @@ mod tests {
         let members = Members::first(&quorum, &BTreeSet::new());
         let again = Members::parse(&format!("{members}")).unwrap();
         assert_eq!(again, members);
-        assert_eq!(again.quorum(), &quorum);
+        assert_eq!(**again.quorum(), quorum);
     }
 
     #[test]

@@ -11,10 +11,11 @@ use super::overlay::{Overlay, Savepoint, View};
 use crate::acl::{self, AclList, AclWish, Id, perms};
 use crate::code::Code;
 use crate::config::Settings;
-use crate::ids::SessionId;
+use crate::ids::{ServerId, SessionId};
+use crate::members::Members;
 use crate::quota::{Figures, counts_path, limits_path};
 use crate::request::{Create, CreateOp, Op, Request, Stamp, opcode};
-use crate::tree::{Owner, RESERVED, StoredStat, Tree};
+use crate::tree::{CONFIG_NODE, Owner, RESERVED, StoredStat, Tree};
 use crate::txn::{Change, NodeChange, NodeKind, SubChange};
 use crate::{Data, Text, path};
 
@@ -64,6 +65,45 @@ pub struct Asker<'a> {
     pub open: bool,
 }
 
+/// Which other members are wished for.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangeWish<'a> {
+    /// Servers to add or change.
+    pub joining: Option<&'a str>,
+    /// Servers to remove.
+    pub leaving: Option<&'a str>,
+    /// All servers, instead.
+    pub members: Option<&'a str>,
+    /// The version this is about, or −1.
+    pub base: i64,
+}
+
+impl<'a> ChangeWish<'a> {
+    /// The one in a request.
+    #[must_use]
+    pub fn of(request: &'a Request) -> Option<Self> {
+        let Request::Reconfig { joining, leaving, members, config_id } = request else {
+            return None;
+        };
+        let (joining, leaving) = (joining.as_deref(), leaving.as_deref());
+        Some(Self { joining, leaving, members: members.as_deref(), base: *config_id })
+    }
+}
+
+/// What a wish for other members is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// Those in force.
+    pub members: &'a Members,
+    /// Whether a change is under way.
+    pub is_changing: bool,
+    /// Who could carry one: who votes, or might, and has everything.
+    pub synced: &'a [ServerId],
+}
+
+/// So many voters at least, as with ZooKeeper's `standaloneEnabled`.
+const VOTERS_MIN: usize = 2;
+
 /// Everything deciding needs to look at, and the overlay that it changes.
 #[derive(Debug)]
 pub struct Prepare<'a> {
@@ -103,9 +143,11 @@ impl<'a> Prepare<'a> {
                 self.delete(asker, path, *version).map(Change::Node)
             }
             Request::Multi(ops) => self.multi(asker, ops),
-            // An ensemble of one has nothing to reconfigure.
-            Request::Reconfig { .. } if self.settings.reconfig => Err(Code::Unimplemented),
-            Request::Reconfig { .. } => Err(Code::ReconfigDisabled),
+            // An ensemble of one has nothing to reconfigure; others are asked at their leader.
+            Request::Reconfig { .. } => {
+                let wish = ChangeWish::of(request)?;
+                self.reconfig(asker, wish, None).map(|(change, _)| Change::Node(change))
+            }
             Request::SetAcl { path, acl, version } => {
                 self.set_acl(asker, path, acl.as_deref(), *version).map(Change::Node)
             }
@@ -330,6 +372,55 @@ impl<'a> Prepare<'a> {
         self.put(at, node, before);
         let (path, data) = (at.clone(), data.clone());
         Ok(NodeChange::SetData { path, data, version, reconfig: false })
+    }
+
+    /// Other members to be in force, and how the configuration shows it.
+    ///
+    /// # Errors
+    /// The first check that fails, in ZooKeeper's order. That the asker may do this at all comes
+    /// last.
+    pub fn reconfig(
+        &mut self,
+        asker: Asker<'_>,
+        wish: ChangeWish<'_>,
+        situation: Option<Situation<'_>>,
+    ) -> Result<(NodeChange, Members), Code> {
+        if !self.settings.reconfig {
+            return Err(Code::ReconfigDisabled);
+        }
+        session(asker)?;
+        let Some(Situation { members, is_changing, synced }) = situation else {
+            return Err(Code::Unimplemented);
+        };
+        if is_changing {
+            return Err(Code::ReconfigInProgress);
+        }
+        if wish.base != -1 && wish.base != members.version().0 {
+            return Err(Code::BadVersion);
+        }
+        let version = self.stamp.zxid;
+        let next = match wish.members {
+            Some(list) => Members::from_list(list, version),
+            None => members.changed(wish.joining, wish.leaving, version),
+        };
+        let next = next.map_err(|error| error.code())?;
+        if next.quorum().voters().len() < VOTERS_MIN {
+            return Err(Code::BadArguments);
+        }
+        if !next.quorum().is_enough_if(|server| synced.contains(&server)) {
+            return Err(Code::NewConfigNoQuorum);
+        }
+        let path = Text::from(CONFIG_NODE);
+        let mut node = self.view(&path)?;
+        self.permit(&node, perms::WRITE, asker)?;
+        let before = node.digest;
+        let data: Data = Some(format!("{next}").into_bytes().into());
+        node.stat.version = -1;
+        node.stat.mzxid = version;
+        node.stat.mtime = self.stamp.time;
+        node.data.clone_from(&data);
+        self.put(&path, node, before);
+        Ok((NodeChange::SetData { path, data, version: -1, reconfig: true }, next))
     }
 
     /// An ACL to be set.

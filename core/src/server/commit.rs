@@ -16,6 +16,7 @@ use crate::storage::log::follows;
 use crate::tree::{Done, Trigger};
 use crate::txn::{Change, NodeChange, SubChange, Txn};
 use crate::zab::Message;
+use crate::zab::leader::Leader;
 use crate::zab::leading::{Leading, Phase};
 use crate::zab::learner::Stage;
 
@@ -79,21 +80,35 @@ impl Server {
     /// Commits whatever a quorum has.
     pub(super) fn commit_ready(&mut self, now: Now, out: &mut Vec<Output>) {
         while let Role::Leading(leading) = &mut self.role
-            && let Some(txn) =
-                leading.leader_mut().and_then(|leader| leader.commit(&self.ensemble.quorum))
+            && let Some(txn) = leading.leader_mut().and_then(Leader::commit)
         {
             let zxid = txn.stamp.zxid;
+            let mut heir = None;
             if !self.alone {
                 out.push(Output::Note(Note::Committed(zxid)));
-                let inform = Message::Inform(Arc::clone(&txn));
-                leading.learners.broadcast(&Message::Commit(zxid), Some(&inform), out);
+                let shared = Arc::clone(&txn);
+                let (commit, inform) = if txn.is_reconfig() {
+                    let leader = self.change_committed(&txn, out);
+                    heir = Some(leader).filter(|heir| *heir != self.me);
+                    let commit = Message::CommitAndActivate { zxid, leader };
+                    (commit, Message::InformAndActivate { txn: shared, leader })
+                } else {
+                    (Message::Commit(zxid), Message::Inform(shared))
+                };
+                let Role::Leading(leading) = &self.role else { return };
+                leading.learners.broadcast(&commit, Some(&inform), out);
             }
+            let Role::Leading(leading) = &mut self.role else { return };
             if let Some(leader) = leading.leader_mut() {
                 while let Some(link) = leader.synced(zxid) {
                     out.push(Output::Send { link, message: Message::Synced });
                 }
             }
             self.commit(now, txn, out);
+            if let Some(leader) = heir {
+                out.push(Output::Note(Note::Reached(Branch::HandedOver)));
+                return self.look(Why::Changed { leader }, out);
+            }
         }
     }
 
@@ -232,7 +247,12 @@ impl Server {
 fn body(change: &NodeChange, done: Done) -> Body {
     match op_result(change, done) {
         OpResult::Created { path, stat } => Body::Created { path, stat },
-        OpResult::Set(stat) => Body::Stat(stat),
+        OpResult::Set(stat) => match change {
+            NodeChange::SetData { data, reconfig: true, .. } => {
+                Body::Data { data: data.clone(), stat }
+            }
+            _ => Body::Stat(stat),
+        },
         OpResult::Check
         | OpResult::Children(_)
         | OpResult::Data { .. }

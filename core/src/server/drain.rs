@@ -30,6 +30,10 @@ impl Server {
         out.push(Output::Note(Note::Left(why)));
         self.dismiss_clients(out);
         self.vote = None;
+        self.heir = match why {
+            Why::Changed { leader } => Some(leader),
+            _ => None,
+        };
         match core::mem::replace(&mut self.role, Role::Draining) {
             Role::Following(follower) => {
                 out.push(Output::HangUp { link: follower.link });
@@ -92,7 +96,10 @@ impl Server {
                     self.journal.reset(self.zxid_last);
                 }
                 self.catch_up(out);
-                self.elect(out);
+                match self.heir.take().filter(|heir| *heir != self.me || self.ballot().is_some()) {
+                    Some(heir) => self.inherit(heir, out),
+                    None => self.elect(out),
+                }
             }
         }
     }
@@ -110,6 +117,7 @@ impl Server {
             }
             self.recent.push(txn);
         }
+        self.recall_members();
         self.overlay = Overlay::new(&self.tree, self.scatter.0);
         let (zxid, digest) = (self.zxid_last, self.tree.digest());
         out.push(Output::Note(Note::CaughtUp { zxid, digest }));
@@ -125,6 +133,7 @@ impl Server {
             log,
             accepted_epoch,
             current_epoch,
+            members,
             is_blank: _,
         } = saved;
         assert!(current_epoch <= accepted_epoch, "what it has, it has promised");
@@ -139,6 +148,10 @@ impl Server {
         self.journal.reset(zxid_last);
         self.accepted = accepted_epoch;
         self.current = current_epoch;
+        if let Some(members) = members {
+            self.members = members;
+        }
+        self.recall_members();
         self.stale = Stale::No;
     }
 
@@ -172,6 +185,7 @@ impl Server {
             },
             Finished::Task(Task::Epoch { kind, epoch }) => self.on_epoch(now, kind, epoch, out),
             Finished::Task(Task::Install { zxid }) => self.installed(now, zxid, out),
+            Finished::Task(Task::Members) => self.members_written(now, out),
             Finished::Task(Task::Purge) => {}
             Finished::Task(Task::Snapshot { whole }) => self.snapshot_on(whole, out),
             Finished::Task(Task::SnapshotUnsynced { zxid }) => {

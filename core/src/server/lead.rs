@@ -10,6 +10,7 @@ use crate::bugs::Bug;
 use crate::election::Stance;
 use crate::ids::{Epoch, LinkId, Now, ServerId, Zxid};
 use crate::io::{Output, Timer};
+use crate::members::Part;
 use crate::note::{Branch, Note, Why};
 use crate::pipeline::Overlay;
 use crate::storage::{EpochKind, snapshot};
@@ -50,7 +51,7 @@ impl Server {
     pub(super) fn add_learner(&mut self, link: LinkId, peer: ServerId, out: &mut Vec<Output>) {
         let patience = u64::from(self.ensemble.init_limit.0 + self.ensemble.sync_limit.0);
         // Whoever is told "I lead" and not meant to be led is sent away.
-        let known = self.ensemble.members().contains(&peer);
+        let known = self.settings.reconfig || self.members.get(peer).is_some();
         match self.leading_mut() {
             Some(leading) if known => {
                 let deadline = leading.tick() + patience;
@@ -91,7 +92,11 @@ impl Server {
         }
         let (stage, server) = (learner.stage, learner.server);
         match (stage, message) {
-            (Stage::Silent, Message::LearnerInfo { observer, accepted }) => {
+            (Stage::Silent, Message::LearnerInfo { observer, accepted, members }) => {
+                if self.learn_members(members, out) {
+                    let version = self.members.version();
+                    return self.look(Why::Members { version }, out);
+                }
                 self.on_info(link, observer, accepted, out);
             }
             (Stage::Promising, Message::AckEpoch { current, zxid, snapshot }) => {
@@ -119,13 +124,14 @@ impl Server {
     }
 
     fn on_info(&mut self, link: LinkId, observer: bool, accepted: Epoch, out: &mut Vec<Output>) {
-        let Self { role: Role::Leading(leading), ensemble, .. } = self else { return };
+        let Self { role: Role::Leading(leading), joint, members, .. } = self else { return };
         let Leading { learners, phase, .. } = &mut **leading;
         let Some(learner) = learners.get_mut(link) else { return };
-        learner.observer = observer || !ensemble.quorum.has_voter(learner.server);
+        let spec = members.get(learner.server);
+        learner.observer = spec.map_or(observer, |spec| spec.part == Part::Observer);
         learner.stage = Stage::Informed;
         if let Phase::Discovery(discovery) = phase {
-            discovery.present(learner.server, accepted, &ensemble.quorum);
+            discovery.present(learner.server, accepted, joint);
         }
         if let Some(epoch) = leading.epoch() {
             if accepted > epoch {
@@ -140,9 +146,9 @@ impl Server {
 
     /// Writes down the new epoch once a quorum has presented itself.
     fn fix_epoch(&mut self, out: &mut Vec<Output>) {
-        let Self { role: Role::Leading(leading), ensemble, journal, .. } = self else { return };
+        let Self { role: Role::Leading(leading), joint, journal, .. } = self else { return };
         if let Phase::Discovery(discovery) = &mut leading.phase
-            && let Some(epoch) = discovery.fix(&ensemble.quorum)
+            && let Some(epoch) = discovery.fix(joint)
         {
             journal.write_epoch(EpochKind::Accepted, epoch, out);
         }
@@ -160,11 +166,12 @@ impl Server {
     }
 
     fn tell_epoch(&mut self, epoch: Epoch, out: &mut Vec<Output>) {
+        let members = self.told_members();
         let Some(leading) = self.leading_mut() else { return };
         for learner in leading.learners.iter_mut() {
             if learner.stage == Stage::Informed {
                 learner.stage = Stage::Promising;
-                let message = Message::LeaderInfo { epoch };
+                let message = Message::LeaderInfo { epoch, members: members.clone() };
                 out.push(Output::Send { link: learner.link, message });
             }
         }
@@ -178,7 +185,7 @@ impl Server {
         snapshot: bool,
         out: &mut Vec<Output>,
     ) {
-        let Self { role: Role::Leading(leading), ensemble, .. } = self else { return };
+        let Self { role: Role::Leading(leading), joint, .. } = self else { return };
         let Leading { learners, phase, .. } = &mut **leading;
         let Some(learner) = learners.get_mut(link) else { return };
         if current.is_none() {
@@ -189,7 +196,7 @@ impl Server {
             Phase::Discovery(discovery) => {
                 let server = learner.server;
                 // Whoever has more must lead instead; waiting would only take longer.
-                if discovery.promised(server, current, zxid, &ensemble.quorum).is_err() {
+                if discovery.promised(server, current, zxid, joint).is_err() {
                     return self.look(Why::Behind, out);
                 }
                 self.discovered_if_enough(out);
@@ -200,13 +207,13 @@ impl Server {
 
     /// Enough have promised: what this server has is what the epoch begins with.
     fn discovered_if_enough(&mut self, out: &mut Vec<Output>) {
-        let Self { role: Role::Leading(leading), ensemble, journal, zxid_last, .. } = self else {
+        let Self { role: Role::Leading(leading), joint, journal, zxid_last, .. } = self else {
             return;
         };
         let Leading { learners, phase, .. } = &mut **leading;
         let Phase::Discovery(discovery) = phase else { return };
         let Some(epoch) = discovery.epoch() else { return };
-        if !discovery.is_done(&ensemble.quorum) {
+        if !discovery.is_done(joint) {
             return;
         }
         out.push(Output::Note(Note::Discovered { epoch, zxid: *zxid_last }));
@@ -225,6 +232,14 @@ impl Server {
 
     /// Sends a learner what it lacks, and from then on every proposal.
     fn bring_up_to_date(&mut self, link: LinkId, out: &mut Vec<Output>) {
+        let begins = match &self.role {
+            Role::Leading(leading) if leading.leader().is_none() => leading.epoch(),
+            _ => None,
+        };
+        let members = match begins {
+            Some(epoch) => self.members_of_epoch(epoch),
+            None => self.told_members(),
+        };
         let Self { role: Role::Leading(leading), recent, zxid_last, ensemble, .. } = self else {
             return;
         };
@@ -278,7 +293,7 @@ impl Server {
                 }
             }
         }
-        send(Message::NewLeader { epoch });
+        send(Message::NewLeader { epoch, members });
         learner.stage = Stage::Syncing;
         let mut reached = |branch| out.push(Output::Note(Note::Reached(branch)));
         reached(way.branch(more || outstanding));
@@ -327,15 +342,22 @@ impl Server {
 
     /// Enough have what the epoch begins with: from now on it cannot be lost, and is served.
     fn established_if_enough(&mut self, now: Now, out: &mut Vec<Output>) {
-        let Self { role: Role::Leading(leading), ensemble, me, .. } = self else { return };
+        let Self { role: Role::Leading(leading), joint, me, .. } = self else { return };
         let Phase::Establishing(establishing) = &leading.phase else { return };
-        if !establishing.is_done(*me, &ensemble.quorum) {
+        if !establishing.is_done(*me, joint) {
             return;
         }
         let epoch = establishing.epoch;
         out.push(Output::Note(Note::Established(epoch)));
         out.push(Output::Disarm { timer: Timer::Establish });
-        let leader = Leader::after(Zxid::first_of(epoch), &ensemble.quorum);
+        if self.next.is_some() {
+            out.push(Output::Note(Note::Reached(Branch::MembersPending)));
+        }
+        let members = self.members_of_epoch(epoch);
+        self.adopt(members, out);
+        self.show_members();
+        let Self { role: Role::Leading(leading), joint, .. } = self else { return };
+        let leader = Leader::after(Zxid::first_of(epoch), &joint.now);
         leading.phase = Phase::Broadcast(leader);
         for learner in leading.learners.iter_mut() {
             if learner.stage == Stage::Synced {
@@ -352,6 +374,11 @@ impl Server {
         );
         self.sessions.watch_over_all(now, out);
         self.arm_containers(out);
+        // The change that the epoch began with has left it out.
+        if !self.joint.has_voter(self.me) {
+            out.push(Output::Note(Note::Reached(Branch::HandedOver)));
+            self.look(Why::Members { version: self.members.version() }, out);
+        }
     }
 
     fn on_ack(
@@ -380,7 +407,7 @@ impl Server {
 
     /// Half a tick is over: whoever was silent for too long is left, and so is a minority.
     pub(super) fn on_half_tick(&mut self, out: &mut Vec<Output>) {
-        let Self { role: Role::Leading(leading), ensemble, me, .. } = self else { return };
+        let Self { role: Role::Leading(leading), ensemble, joint, me, .. } = self else { return };
         leading.half_ticks += 1;
         let tick = leading.tick();
         let patience = u64::from(ensemble.sync_limit.0);
@@ -406,7 +433,7 @@ impl Server {
                         .iter()
                         .any(|learner| learner.server == server && learner.stage >= Stage::Syncing)
             };
-            if leading.leader().is_some() && !ensemble.quorum.is_enough_if(there) {
+            if leading.leader().is_some() && !joint.is_enough_if(there) {
                 return self.look(Why::NoQuorum, out);
             }
         }

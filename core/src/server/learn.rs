@@ -12,6 +12,7 @@ use crate::note::{Branch, Note, Why};
 use crate::pipeline::Overlay;
 use crate::storage::recover::apply;
 use crate::storage::{EpochKind, snapshot};
+use crate::txn::Txn;
 use crate::zab::Message;
 use crate::zab::follower::Follower;
 use crate::zab::joining::{Joining, State};
@@ -53,13 +54,15 @@ impl Server {
         if !dialled {
             return self.add_learner(link, peer, out);
         }
-        let observer = !self.ensemble.quorum.has_voter(self.me);
+        let observer = self.members.is_observer(self.me);
         let accepted = self.accepted;
+        let members = self.told_members();
         match self.joining_mut() {
             Some(joining) if joining.state == State::Dialling && joining.leader == peer => {
                 joining.link = Some(link);
+                joining.observer = observer;
                 joining.state = State::AwaitEpoch;
-                let message = Message::LearnerInfo { observer, accepted };
+                let message = Message::LearnerInfo { observer, accepted, members };
                 out.push(Output::Send { link, message });
             }
             // It has gone elsewhere meanwhile.
@@ -179,12 +182,18 @@ impl Server {
         let Role::Joining(joining) = &mut self.role else { return Ok(()) };
         let Some(link) = joining.link else { return Ok(()) };
         match (&mut joining.state, message) {
-            (State::AwaitEpoch, Message::LeaderInfo { epoch }) => {
+            (State::AwaitEpoch, Message::LeaderInfo { epoch, members }) => {
                 if epoch < accepted {
                     return Err(Why::Epoch { promised: accepted, got: epoch });
                 }
                 joining.epoch = epoch;
-                if epoch == accepted {
+                let (leader, observer) = (joining.leader, joining.observer);
+                let news = self.learn_members(members, out);
+                self.same_part(leader, leader, observer)?;
+                let Role::Joining(joining) = &mut self.role else { return Ok(()) };
+                if epoch == accepted && news {
+                    joining.state = State::WritingAccepted;
+                } else if epoch == accepted {
                     // Promised before, perhaps to another: it must not count twice.
                     self.say_what_it_has(None, out);
                 } else {
@@ -235,8 +244,27 @@ impl Server {
                 joining.receive(txn)?;
                 joining.commit(zxid)?;
             }
-            (State::Streaming, Message::NewLeader { epoch }) if epoch == joining.epoch => {
+            (
+                State::Streaming | State::Acknowledged,
+                Message::CommitAndActivate { zxid, leader },
+            ) => {
+                let members = joining.proposed(zxid)?;
+                joining.commit(zxid)?;
+                joining.activate(members, leader)?;
+            }
+            (
+                State::Streaming | State::Acknowledged,
+                Message::InformAndActivate { txn, leader },
+            ) => {
+                let zxid = txn.stamp.zxid;
+                joining.receive(txn)?;
+                let members = joining.proposed(zxid)?;
+                joining.commit(zxid)?;
+                joining.activate(members, leader)?;
+            }
+            (State::Streaming, Message::NewLeader { epoch, members }) if epoch == joining.epoch => {
                 joining.state = State::Logging;
+                joining.know(members);
                 if bugs.on(Bug::TruncSnapshotNotSynced) && joining.was_cut {
                     self.snapshot_committed(out);
                 } else if !bugs.on(Bug::Zk3911) && !bugs.on(Bug::Zk4643) {
@@ -307,6 +335,19 @@ impl Server {
         out.push(Output::Send { link, message });
     }
 
+    /// Who is in the ensemble is on disk: whoever had promised itself before can go on.
+    pub(super) fn members_written(&mut self, now: Now, out: &mut Vec<Output>) {
+        let accepted = self.accepted;
+        if let Some(joining) = self.joining_mut()
+            && joining.state == State::WritingAccepted
+            && joining.epoch == accepted
+            && self.journal.is_idle()
+        {
+            self.say_what_it_has(None, out);
+            self.work_off(now, out);
+        }
+    }
+
     /// The log has been cut: what is left is read again.
     pub(super) fn truncated(&mut self, out: &mut Vec<Output>) {
         let Some(joining) = self.joining_mut() else { return };
@@ -348,6 +389,7 @@ impl Server {
         joining.last = zxid;
         self.tree = read.tree.clone();
         self.sessions.restore(read.sessions.clone());
+        self.recall_members();
         self.overlay = Overlay::new(&self.tree, self.scatter.0);
         self.zxid_last = zxid;
         self.recent = Recent::after(zxid, self.ensemble.recent);
@@ -361,13 +403,13 @@ impl Server {
 
     /// The disk has moved on: if it has everything, the epoch is next.
     pub(super) fn logged(&mut self, now: Now, out: &mut Vec<Output>) {
-        let Self { role: Role::Joining(joining), ensemble, me, .. } = self else { return };
+        let Self { role: Role::Joining(joining), ensemble, joint, me, .. } = self else { return };
         if joining.state != State::Logging || !self.journal.is_idle() {
             return;
         }
         // The log answers for itself, and does not wait for whoever answers NEWLEADER.
         if ensemble.bugs.on(Bug::Zk4685)
-            && ensemble.quorum.has_voter(*me)
+            && joint.has_voter(*me)
             && let Some(link) = joining.link
         {
             let only_proposed = joining.txns.iter().take(joining.logged);
@@ -421,15 +463,21 @@ impl Server {
         let placeholder = core::mem::replace(&mut self.role, Role::Draining);
         let Role::Joining(joining) = placeholder else { panic!("only a joining server does") };
         let Joining { leader, link, epoch, inbox, mut txns, committed, logged, .. } = *joining;
+        let (members, observer) = (joining.members, joining.observer);
         let link = link.expect("the leader was heard from");
-        let observer = !self.ensemble.quorum.has_voter(self.me);
         let mut follower = Follower::new(leader, link, observer);
         let commits: Vec<Zxid> = txns.iter().take(committed).map(|txn| txn.stamp.zxid).collect();
         txns.drain(..logged).for_each(|txn| follower.adopt(txn));
+        let mut proposed: Vec<Arc<Txn>> = Vec::new();
         for txn in txns {
-            follower.propose(txn, &mut self.journal, out)?;
+            follower.propose(Arc::clone(&txn), &mut self.journal, out)?;
+            proposed.push(txn);
         }
         self.role = Role::Following(follower);
+        proposed.iter().for_each(|txn| self.foresee(txn));
+        self.adopt(members, out);
+        self.same_part(leader, leader, observer)?;
+        self.show_members();
         self.sessions.forget_all();
         self.data_missing = false;
         self.vote_for_epoch();
@@ -441,7 +489,9 @@ impl Server {
         }
         self.wake_silent(self.ensemble.sync_limit.0, out);
         for zxid in commits {
-            self.on_broadcast(now, Message::Commit(zxid), out)?;
+            let Role::Following(follower) = &mut self.role else { return Ok(()) };
+            let txn = follower.commit(zxid)?;
+            self.commit(now, txn, out);
         }
         for message in inbox {
             self.on_broadcast(now, message, out)?;
@@ -471,7 +521,13 @@ impl Server {
             return Ok(());
         };
         match message {
-            Message::Proposal(txn) => follower.propose(txn, journal, out)?,
+            Message::Proposal(txn) => {
+                let changes = txn.is_reconfig().then(|| Arc::clone(&txn));
+                follower.propose(txn, journal, out)?;
+                if let Some(txn) = changes {
+                    self.foresee(&txn);
+                }
+            }
             Message::Commit(zxid) => {
                 let txn = follower.commit(zxid)?;
                 self.commit(now, txn, out);
@@ -481,6 +537,16 @@ impl Server {
                 follower.propose(txn, journal, out)?;
                 let txn = follower.commit(zxid)?;
                 self.commit(now, txn, out);
+            }
+            Message::CommitAndActivate { zxid, leader } => {
+                let txn = follower.commit(zxid)?;
+                self.change_learned(now, txn, leader, out)?;
+            }
+            Message::InformAndActivate { txn, leader } => {
+                let zxid = txn.stamp.zxid;
+                follower.propose(txn, journal, out)?;
+                let txn = follower.commit(zxid)?;
+                self.change_learned(now, txn, leader, out)?;
             }
             Message::Ping { .. } => {
                 let touched = sessions.take_touched();

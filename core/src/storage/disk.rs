@@ -7,6 +7,7 @@
 //!   roll        sync; the next append begins a new file
 //!   snapshot    write snapshot.<zxid>.tmp … sync the log, sync, rename, sync the directory
 //!   epoch       write .tmp, sync, rename, sync the directory
+//!   members     the same
 //!   truncate    remove newer snapshots, later logs from the last on, cut, sync
 //!   install     write snapshot and a note, rename, remove everything else, remove the note
 //!   purge       remove snapshots and logs that recovery does not need
@@ -29,6 +30,7 @@ use super::snapshot;
 use crate::bugs::{Bug, Bugs};
 use crate::ids::{Epoch, Zxid};
 use crate::io::Persist;
+use crate::members::Members;
 use crate::txn::Txn;
 
 /// So much room is made for an entry of the log; most small writes fit.
@@ -118,6 +120,7 @@ impl Disk {
             Persist::Append(txn) => self.append(txn, out),
             Persist::Epoch { kind, epoch } => self.write_epoch(*kind, *epoch, out),
             Persist::Install { zxid, bytes } => self.install_snapshot(*zxid, bytes, out),
+            Persist::Members(members) => Self::write_members(members, out),
             Persist::Purge { keep } => self.purge(*keep as usize, out),
             Persist::SnapshotBegin { zxid, bytes } => self.begin_snapshot(*zxid, bytes, out),
             Persist::SnapshotMore { bytes, whole } => self.write_snapshot(bytes, *whole, out),
@@ -196,6 +199,13 @@ impl Disk {
             return;
         }
         whole(kind.name(), epoch::encode(epoch), out);
+        out.push(FileOp::SyncDirectory);
+    }
+
+    /// Makes members survive.
+    fn write_members(members: &Members, out: &mut Vec<FileOp>) {
+        let text = alloc::string::ToString::to_string(members);
+        whole(FileName::of(FileKind::Members), text.into_bytes(), out);
         out.push(FileOp::SyncDirectory);
     }
 

@@ -22,6 +22,8 @@ pub enum FileKind {
     Installing,
     /// `log.<hex>`: transactions from this one on.
     Log(Zxid),
+    /// `zoo.cfg.dynamic`: the members in force. ZooKeeper's are beside its configuration file.
+    Members,
     /// `snapshot.<hex>`: the whole tree as of this transaction, and perhaps more of it.
     Snapshot(Zxid),
 }
@@ -76,6 +78,7 @@ impl FileName {
             "acceptedEpoch" => FileKind::AcceptedEpoch,
             "currentEpoch" => FileKind::CurrentEpoch,
             "installing" => FileKind::Installing,
+            "zoo.cfg.dynamic" => FileKind::Members,
             text => match text.split_once('.')? {
                 ("log", hex) => FileKind::Log(zxid(hex)?),
                 ("snapshot", hex) => FileKind::Snapshot(zxid(hex)?),
@@ -93,6 +96,7 @@ impl fmt::Display for FileName {
             FileKind::CurrentEpoch => write!(f, "currentEpoch")?,
             FileKind::Installing => write!(f, "installing")?,
             FileKind::Log(zxid) => write!(f, "log.{:x}", zxid.0)?,
+            FileKind::Members => write!(f, "zoo.cfg.dynamic")?,
             FileKind::Snapshot(zxid) => write!(f, "snapshot.{:x}", zxid.0)?,
         }
         if self.temporary { write!(f, ".tmp") } else { Ok(()) }

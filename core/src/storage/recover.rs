@@ -24,6 +24,7 @@ use super::txn;
 use crate::bugs::{Bug, Bugs};
 use crate::config::Settings;
 use crate::ids::{Epoch, SessionId, Zxid};
+use crate::members::{Members, MembersError};
 use crate::tree::Tree;
 use crate::txn::{Change, NodeChange, SubChange, Txn};
 
@@ -95,6 +96,8 @@ pub struct Saved {
     pub accepted_epoch: Epoch,
     /// The newest epoch whose history this server has.
     pub current_epoch: Epoch,
+    /// The members that were in force, if anybody has ever agreed on any.
+    pub members: Option<Arc<Members>>,
     /// Whether the disk was lost, and nothing has replaced what was on it.
     pub is_blank: bool,
 }
@@ -115,6 +118,7 @@ impl Saved {
             log: VecDeque::new(),
             accepted_epoch: Epoch(0),
             current_epoch: Epoch(0),
+            members: None,
             is_blank: false,
         }
     }
@@ -281,6 +285,11 @@ pub enum RecoverError {
         /// What is wrong.
         error: LogError,
     },
+    /// The file of the members in force says something else.
+    Members {
+        /// What is wrong.
+        error: MembersError,
+    },
     /// A log file does not begin with the transaction it is named after.
     Misnamed {
         /// Which one.
@@ -319,6 +328,7 @@ impl fmt::Display for RecoverError {
             ),
             Self::Installing => write!(f, "installing: not a note about a snapshot"),
             Self::Log { name, error } => write!(f, "{name}: {error}"),
+            Self::Members { error } => write!(f, "{}: {error}", FileName::of(FileKind::Members)),
             Self::Misnamed { name, found } => {
                 write!(f, "{name}: begins with transaction {found} ({:x})", found.0)
             }
@@ -349,7 +359,7 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
             return recovery.lost();
         }
         if !has_epochs(files) {
-            return Ok(recovery.fresh());
+            return recovery.fresh();
         }
     }
     let (zxid_snapshot, replay) = recovery.newest(&valid)?;
@@ -360,6 +370,7 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
     let Replay { tree, sessions, zxid_last, log, touched, emptied, mismatches, .. } = replay;
     recovery.notes.extend(mismatches);
     let (accepted_epoch, current_epoch, raised) = recovery.epochs(zxid_last)?;
+    let members = recovery.members()?;
 
     let mut logs = valid.logs;
     for first in &emptied {
@@ -393,6 +404,7 @@ pub fn recover(files: &Files, rules: &Rules) -> Result<Recovered, RecoverError> 
         log,
         accepted_epoch,
         current_epoch,
+        members,
         is_blank: false,
     };
     Ok(Recovered { repairs, saved, disk, notes })
@@ -451,18 +463,19 @@ impl Recovery<'_> {
 
     /// An empty directory becomes one with an empty snapshot. Then logs without a snapshot are
     /// never the beginning of a history, but always the rest of one.
-    fn fresh(mut self) -> Recovered {
+    fn fresh(mut self) -> Result<Recovered, RecoverError> {
+        let members = self.members()?;
         let tree = Tree::new(self.rules.extended_types, self.rules.scatter);
         let bytes = snapshot::encode(Zxid::ZERO, &tree, &BTreeMap::new());
         whole(FileName::snapshot(Zxid::ZERO), bytes, &mut self.repairs);
         self.repairs.push(FileOp::SyncDirectory);
         let snapshots = BTreeSet::from([Zxid::ZERO]);
-        Recovered {
+        Ok(Recovered {
             repairs: self.repairs,
-            saved: Saved::at_zero(tree),
+            saved: Saved { members, ..Saved::at_zero(tree) },
             disk: Disk::new(self.rules, snapshots, BTreeSet::new(), Zxid::ZERO),
             notes: self.notes,
-        }
+        })
     }
 
     /// An empty directory that should not be empty stays empty until there is something to put
@@ -479,14 +492,23 @@ impl Recovery<'_> {
             let (accepted, current) = (accepted_epoch, current_epoch);
             return Err(RecoverError::AcceptedBehind { accepted, current });
         }
+        let members = self.members()?;
         let Rules { extended_types, scatter, .. } = *self.rules;
         let blank = Saved::at_zero(Tree::new(extended_types, scatter));
         Ok(Recovered {
             repairs: self.repairs,
-            saved: Saved { accepted_epoch, current_epoch, is_blank: true, ..blank },
+            saved: Saved { accepted_epoch, current_epoch, members, is_blank: true, ..blank },
             disk: Disk::new(self.rules, BTreeSet::new(), BTreeSet::new(), Zxid::ZERO),
             notes: self.notes,
         })
+    }
+
+    /// The members in force, if the directory has any.
+    fn members(&self) -> Result<Option<Arc<Members>>, RecoverError> {
+        let Some(bytes) = self.files.get(FileName::of(FileKind::Members)) else { return Ok(None) };
+        let text = alloc::string::String::from_utf8_lossy(bytes);
+        let members = Members::parse(&text).map_err(|error| RecoverError::Members { error })?;
+        Ok(Some(Arc::new(members)))
     }
 
     /// The newest snapshot that is whole and of which the log has lost nothing.

@@ -3,11 +3,13 @@
 //! Recovery may apply a change to a tree that has it already, from a snapshot taken while
 //! changes went on; then it does nothing more than it did the first time.
 
+use alloc::format;
 use alloc::vec::Vec;
 
-use super::{Node, Owner, QUOTA_ROOT, Stat, StoredStat, Tree};
+use super::{CONFIG_NODE, Node, Owner, QUOTA_ROOT, Stat, StoredStat, Tree};
 use crate::acl::AclList;
-use crate::ids::SessionId;
+use crate::ids::{Millis, SessionId, Zxid};
+use crate::members::Members;
 use crate::request::{EventKind, Stamp};
 use crate::txn::{NodeChange, NodeKind};
 use crate::{Data, Text, path};
@@ -199,6 +201,18 @@ impl Tree {
             });
         }
         Done::Set(reported)
+    }
+
+    /// Shows who is in the ensemble where no transaction has. On each server alone, and at no
+    /// time that anybody could name.
+    pub(crate) fn show_members(&mut self, members: &Members) {
+        let Some(node) = self.arena.get(CONFIG_NODE) else { return };
+        let (stat, zxid) = (node.stat(), members.version());
+        if zxid > stat.mzxid || (zxid == Zxid::ZERO && stat.mzxid == zxid) {
+            let data = Some(format!("{members}").into_bytes().into());
+            let stamp = Stamp { zxid, time: Millis(0) };
+            self.set_data(stamp, &CONFIG_NODE.into(), &data, -1, None);
+        }
     }
 
     fn set_acl(&mut self, at: &Text, acl: &AclList, version: i32) -> Done {

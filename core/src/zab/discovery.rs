@@ -11,7 +11,7 @@
 use alloc::collections::BTreeSet;
 
 use crate::ids::{Epoch, ServerId, Zxid};
-use crate::quorum::Quorum;
+use crate::quorum::Joint;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -52,7 +52,7 @@ impl Discovery {
     }
 
     /// A server presents itself. Its promise counts for the epoch, also if it has no vote.
-    pub(crate) fn present(&mut self, server: ServerId, accepted: Epoch, quorum: &Quorum) {
+    pub(crate) fn present(&mut self, server: ServerId, accepted: Epoch, quorum: &Joint) {
         if self.state == State::Gathering {
             self.epoch = self.epoch.max(Epoch(accepted.0 + 1));
             if quorum.has_voter(server) {
@@ -62,7 +62,7 @@ impl Discovery {
     }
 
     /// The epoch, once a quorum has presented itself. It is to be written now.
-    pub(crate) fn fix(&mut self, quorum: &Quorum) -> Option<Epoch> {
+    pub(crate) fn fix(&mut self, quorum: &Joint) -> Option<Epoch> {
         let enough = self.state == State::Gathering && quorum.is_enough(&self.present);
         enough.then(|| {
             self.state = State::Fixing;
@@ -93,7 +93,7 @@ impl Discovery {
         server: ServerId,
         current: Option<Epoch>,
         zxid: Zxid,
-        quorum: &Quorum,
+        quorum: &Joint,
     ) -> Result<(), Behind> {
         let Some(current) = current else { return Ok(()) };
         if (current, zxid) > self.mine && quorum.weight(server) > 0 {
@@ -109,7 +109,7 @@ impl Discovery {
     }
 
     /// Whether enough have promised themselves.
-    pub(crate) fn is_done(&self, quorum: &Quorum) -> bool {
+    pub(crate) fn is_done(&self, quorum: &Joint) -> bool {
         match &self.state {
             State::Gathering | State::Fixing => false,
             State::Promising(promised) => quorum.is_enough(promised),
@@ -120,9 +120,10 @@ impl Discovery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quorum::Quorum;
 
-    fn three() -> Quorum {
-        Quorum::majority((1..=3).map(ServerId)).unwrap()
+    fn three() -> Joint {
+        Quorum::majority((1..=3).map(ServerId)).unwrap().into()
     }
 
     #[test]

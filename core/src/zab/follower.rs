@@ -76,6 +76,11 @@ impl Follower {
         self.pending.push_back(txn);
     }
 
+    /// Whether it has no vote and takes no part in what is proposed.
+    pub(crate) const fn observer(&self) -> bool {
+        self.observer
+    }
+
     /// The oldest proposal is committed, and taken.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::ids::{Epoch, LinkId, ServerId, Zxid};
+use crate::members::Members;
 use crate::note::Why;
 use crate::storage::log::follows;
 use crate::storage::snapshot::Snapshot;
@@ -27,6 +28,10 @@ use crate::zab::Message;
 pub(crate) struct Joining {
     pub(crate) leader: ServerId,
     pub(crate) link: Option<LinkId>,
+    /// Whether it has said that it has no vote.
+    pub(crate) observer: bool,
+    /// The members in force when it is up to date, if the leader knows of any.
+    pub(crate) members: Option<Arc<Members>>,
     /// How often connecting has failed.
     pub(crate) tries: u32,
     pub(crate) epoch: Epoch,
@@ -79,6 +84,8 @@ impl Joining {
         Self {
             leader,
             link: None,
+            observer: false,
+            members: None,
             tries: 0,
             epoch: Epoch(0),
             state: State::Dialling,
@@ -134,6 +141,34 @@ impl Joining {
         }
         self.committed += 1;
         Ok(())
+    }
+
+    /// The members that a transaction received and not yet logged brings.
+    ///
+    /// # Errors
+    /// If it brings none, or is not there.
+    pub(crate) fn proposed(&self, zxid: Zxid) -> Result<Arc<Members>, Why> {
+        let txn = self.txns.iter().find(|txn| txn.stamp.zxid == zxid).ok_or(Why::Misplaced)?;
+        Members::proposed_by(txn).map(Arc::new).ok_or(Why::Misplaced)
+    }
+
+    /// These will be in force when it is up to date, unless it knows of newer ones.
+    pub(crate) fn know(&mut self, members: Option<Arc<Members>>) {
+        let known = self.members.as_ref().map(|members| members.version());
+        if let Some(members) = members
+            && known.is_none_or(|known| known < members.version())
+        {
+            self.members = Some(members);
+        }
+    }
+
+    /// These are in force while it joins.
+    ///
+    /// # Errors
+    /// If another leads from here on.
+    pub(crate) fn activate(&mut self, members: Arc<Members>, leader: ServerId) -> Result<(), Why> {
+        self.know(Some(members));
+        if leader == self.leader { Ok(()) } else { Err(Why::Changed { leader }) }
     }
 
     /// Takes the transactions that are committed.

@@ -26,6 +26,8 @@ pub(crate) enum Task {
     Epoch { kind: EpochKind, epoch: Epoch },
     /// Replacing everything by a snapshot.
     Install { zxid: Zxid },
+    /// Writing down who is in the ensemble.
+    Members,
     /// Removing what is not needed.
     Purge,
     /// Writing a part of a snapshot; `whole` if it was the last.

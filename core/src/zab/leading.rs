@@ -12,7 +12,7 @@ use super::discovery::Discovery;
 use super::leader::Leader;
 use super::learner::Learners;
 use crate::ids::{Epoch, ServerId};
-use crate::quorum::Quorum;
+use crate::quorum::Joint;
 use crate::unordered::hash_unordered;
 
 /// See the [module](self).
@@ -88,7 +88,7 @@ impl Leading {
 
 impl Establishing {
     /// Whether enough have it, this server among them: its own disk has the epoch, then.
-    pub(crate) fn is_done(&self, me: ServerId, quorum: &Quorum) -> bool {
+    pub(crate) fn is_done(&self, me: ServerId, quorum: &Joint) -> bool {
         self.have.contains(&me) && quorum.is_enough(&self.have)
     }
 }

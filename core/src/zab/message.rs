@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::acl::Id;
-use crate::ids::{Epoch, SessionId, Xid, Zxid};
+use crate::ids::{Epoch, ServerId, SessionId, Xid, Zxid};
+use crate::members::Members;
 use crate::request::Request;
 use crate::txn::Txn;
 
@@ -19,11 +20,17 @@ pub enum Message {
         observer: bool,
         /// The newest epoch it has promised itself to.
         accepted: Epoch,
+        /// The members in force, for all it knows; none while nobody has agreed on any.
+        /// ZooKeeper's learners say only which version they have.
+        members: Option<Arc<Members>>,
     },
     /// LEADERINFO: the leader's new epoch.
     LeaderInfo {
         /// The epoch.
         epoch: Epoch,
+        /// The members in force, for all it knows. ZooKeeper's learners hear of them from
+        /// those who look for a leader, or not before NEWLEADER.
+        members: Option<Arc<Members>>,
     },
     /// ACKEPOCH: the learner promises itself to the epoch and says what it has.
     AckEpoch {
@@ -61,12 +68,28 @@ pub enum Message {
     Proposal(Arc<Txn>),
     /// COMMIT: to be applied.
     Commit(Zxid),
+    /// COMMITANDACTIVATE: to be applied, and from here on the ensemble is another.
+    CommitAndActivate {
+        /// The change.
+        zxid: Zxid,
+        /// Who leads it.
+        leader: ServerId,
+    },
     /// INFORM: to be applied, by those who have no vote.
     Inform(Arc<Txn>),
+    /// INFORMANDACTIVATE: the same, and from here on the ensemble is another.
+    InformAndActivate {
+        /// The change.
+        txn: Arc<Txn>,
+        /// Who leads it.
+        leader: ServerId,
+    },
     /// NEWLEADER: this is what the epoch begins with.
     NewLeader {
         /// The epoch.
         epoch: Epoch,
+        /// The members in force once the epoch has begun.
+        members: Option<Arc<Members>>,
     },
     /// ACK: it is on disk. With counter zero: what the epoch begins with is.
     Ack(Zxid),
@@ -173,11 +196,16 @@ pub enum MessageKind {
     Trunc,
     /// UPTODATE.
     UpToDate,
+    // Last, for what a seed means depends on the numbers of those before.
+    /// COMMITANDACTIVATE.
+    CommitAndActivate,
+    /// INFORMANDACTIVATE.
+    InformAndActivate,
 }
 
 impl MessageKind {
     /// All of them, each at the place that its number says.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Ack,
         Self::AckEpoch,
         Self::Commit,
@@ -198,6 +226,8 @@ impl MessageKind {
         Self::Synced,
         Self::Trunc,
         Self::UpToDate,
+        Self::CommitAndActivate,
+        Self::InformAndActivate,
     ];
 
     /// As it is written.
@@ -207,9 +237,11 @@ impl MessageKind {
             Self::Ack => "ACK",
             Self::AckEpoch => "ACKEPOCH",
             Self::Commit => "COMMIT",
+            Self::CommitAndActivate => "COMMITANDACTIVATE",
             Self::Diff => "DIFF",
             Self::FollowerInfo => "FOLLOWERINFO",
             Self::Inform => "INFORM",
+            Self::InformAndActivate => "INFORMANDACTIVATE",
             Self::LeaderInfo => "LEADERINFO",
             Self::NewLeader => "NEWLEADER",
             Self::ObserverInfo => "OBSERVERINFO",
@@ -242,8 +274,10 @@ impl Message {
             Self::Ack(_) => MessageKind::Ack,
             Self::AckEpoch { .. } => MessageKind::AckEpoch,
             Self::Commit(_) => MessageKind::Commit,
+            Self::CommitAndActivate { .. } => MessageKind::CommitAndActivate,
             Self::Diff { .. } => MessageKind::Diff,
             Self::Inform(_) => MessageKind::Inform,
+            Self::InformAndActivate { .. } => MessageKind::InformAndActivate,
             Self::LeaderInfo { .. } => MessageKind::LeaderInfo,
             Self::LearnerInfo { observer: false, .. } => MessageKind::FollowerInfo,
             Self::LearnerInfo { observer: true, .. } => MessageKind::ObserverInfo,
@@ -269,14 +303,17 @@ impl Message {
         match self {
             Self::Ack(zxid) | Self::Commit(zxid) => *zxid,
             Self::AckEpoch { zxid, .. }
+            | Self::CommitAndActivate { zxid, .. }
             | Self::Diff { zxid }
             | Self::Ping { zxid }
             | Self::Snap { zxid }
             | Self::Trunc { zxid } => *zxid,
-            Self::Inform(txn) | Self::Proposal(txn) => txn.stamp.zxid,
-            Self::LeaderInfo { epoch }
+            Self::Inform(txn) | Self::InformAndActivate { txn, .. } | Self::Proposal(txn) => {
+                txn.stamp.zxid
+            }
+            Self::LeaderInfo { epoch, .. }
             | Self::LearnerInfo { accepted: epoch, .. }
-            | Self::NewLeader { epoch } => Zxid::first_of(*epoch),
+            | Self::NewLeader { epoch, .. } => Zxid::first_of(*epoch),
             Self::Pong { .. }
             | Self::Request(_)
             | Self::Revalidate { .. }

@@ -36,7 +36,7 @@ pub(crate) fn commit(epoch: i64, counter: i64) -> Message {
 }
 
 pub(crate) fn new_leader(epoch: u32) -> Message {
-    Message::NewLeader { epoch: Epoch(epoch) }
+    Message::NewLeader { epoch: Epoch(epoch), members: None }
 }
 
 /// See the [module](self).
@@ -185,7 +185,8 @@ impl Desk {
 
     fn is_told(&mut self, from: ServerId, stance: Stance, leader: ServerId, round: u64) {
         let ballot = Ballot { epoch: Epoch(9), zxid: zxid(9, 9), leader };
-        self.input(Input::Told { from, notification: Notification { stance, ballot, round } });
+        let notification = Notification { stance, ballot, round };
+        self.input(Input::Told { from, notification, members: None });
     }
 
     /// It finds a leader, connects to it, and says what it has.
@@ -196,14 +197,14 @@ impl Desk {
         }
         self.link += 1;
         self.input(Input::Linked { link: self.link(), peer: leader, dialled: true });
-        self.hears(Message::LeaderInfo { epoch: Epoch(epoch) });
+        self.hears(Message::LeaderInfo { epoch: Epoch(epoch), members: None });
         self.disk();
     }
 
     /// It is elected.
     pub(crate) fn leads(&mut self) {
         let Some(own) = self.own_vote() else { panic!("it does not look for a leader") };
-        self.input(Input::Told { from: ONE, notification: own });
+        self.input(Input::Told { from: ONE, notification: own, members: None });
         self.input(Input::Timeout(Timer::Settle));
     }
 
@@ -221,7 +222,8 @@ impl Desk {
     pub(crate) fn is_followed(&mut self, peer: ServerId, accepted: u32) {
         self.link += 1;
         self.input(Input::Linked { link: self.link(), peer, dialled: false });
-        self.hears(Message::LearnerInfo { observer: false, accepted: Epoch(accepted) });
+        let accepted = Epoch(accepted);
+        self.hears(Message::LearnerInfo { observer: false, accepted, members: None });
     }
 }
 

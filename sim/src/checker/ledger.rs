@@ -196,6 +196,7 @@ impl Ledger {
                 self.epoch_written(*server, *kind, *epoch, judge)
             }
             Seen::Installed { server, zxid } => self.installed(*server, *zxid, judge),
+            Seen::MembersWritten { .. } => Ok(()),
             Seen::Note { server, note } => self.note(*server, note, judge),
             Seen::Refused { server, why } => {
                 let member = self.member_mut(*server);
@@ -250,6 +251,7 @@ impl Ledger {
                 Ok(())
             }
             Note::Established(epoch) => self.establish(server, *epoch, judge),
+            Note::Joined(_) => Ok(()),
             Note::Left(why) => left(server, *why, judge),
             Note::Looking { ballot } => {
                 self.leaves(server);
@@ -297,9 +299,11 @@ impl Ledger {
                 Ok(())
             }
             MessageKind::Commit
+            | MessageKind::CommitAndActivate
             | MessageKind::Diff
             | MessageKind::FollowerInfo
             | MessageKind::Inform
+            | MessageKind::InformAndActivate
             | MessageKind::LeaderInfo
             | MessageKind::ObserverInfo
             | MessageKind::Ping
@@ -340,7 +344,9 @@ impl Ledger {
                 Ok(())
             }
             MessageKind::Commit
+            | MessageKind::CommitAndActivate
             | MessageKind::Inform
+            | MessageKind::InformAndActivate
             | MessageKind::NewLeader
             | MessageKind::Proposal => self.legal(from, zxid.epoch(), judge),
             MessageKind::AckEpoch
@@ -366,8 +372,10 @@ fn left(server: ServerId, why: Why, judge: &mut Judge<'_>) -> Result<(), Violati
         Why::Misplaced => Promise::Phase,
         Why::ProposalOutOfOrder { .. } => Promise::ProposalInOrder,
         Why::Behind
+        | Why::Changed { .. }
         | Why::Closed
         | Why::Epoch { .. }
+        | Why::Members { .. }
         | Why::NoQuorum
         | Why::Rollover
         | Why::Silent

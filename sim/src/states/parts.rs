@@ -11,7 +11,6 @@
 
 use std::sync::Arc;
 
-use zoolab_core::election::Notification;
 use zoolab_core::zab::Message;
 use zoolab_core::{ConnId, Input, LinkId, Request, ServerId, Timer};
 
@@ -24,7 +23,7 @@ use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
 use crate::world::client::Down;
 use crate::world::link::Link;
-use crate::world::pair::Pair;
+use crate::world::pair::{Pair, Vote};
 
 /// Why a server does something: what it does, and who sent what it takes.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -51,7 +50,7 @@ pub(super) enum Between {
     /// A vote is taken out.
     TakeVote(ServerId),
     /// A vote is put in.
-    Vote(ServerId, Notification),
+    Vote(ServerId, Vote),
 }
 
 /// Something that clients are told, or do.
@@ -186,9 +185,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                     (Between::Close(link, id, false), input)
                 }
                 Step::Vote { .. } => {
-                    let vote = pair.votes[pair.way(from)];
-                    let notification = vote.expect("it was to arrive");
-                    (Between::TakeVote(from), Input::Told { from, notification })
+                    let vote = pair.votes[pair.way(from)].clone();
+                    let Vote { notification, members } = vote.expect("it was to arrive");
+                    (Between::TakeVote(from), Input::Told { from, notification, members })
                 }
                 other => unreachable!("nothing arrives by {other}"),
             };
@@ -270,12 +269,12 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                     let pair = self.pair_place(place, peer);
                     between.push((pair as u8, self.between(Between::Send(link, me, message))));
                 }
-                Effect::Tell(to, notification) => {
+                Effect::Tell(to, vote) => {
                     if let Some(to) =
                         self.place(to).filter(|to| *to != place && !self.bounds.coarse)
                     {
                         let pair = self.pair_place(place, to);
-                        let what = self.between(Between::Vote(me, notification));
+                        let what = self.between(Between::Vote(me, vote));
                         between.push((pair as u8, what));
                     }
                 }
@@ -386,9 +385,9 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 let way = after.way(*from);
                 after.votes[way] = None;
             }
-            Between::Vote(from, notification) => {
+            Between::Vote(from, vote) => {
                 let way = after.way(*from);
-                after.votes[way] = Some(*notification);
+                after.votes[way] = Some(vote.clone());
             }
         }
         Some(self.put_pair(place, &Arc::new(after)))

@@ -111,6 +111,7 @@ pub(super) fn looks_far(event: &Seen) -> bool {
             Note::Applied { .. }
             | Note::CaughtUp { .. }
             | Note::Elected { .. }
+            | Note::Joined(_)
             | Note::Left(_)
             | Note::Looking { .. }
             | Note::Reached(_)
@@ -125,6 +126,7 @@ pub(super) fn looks_far(event: &Seen) -> bool {
         | Seen::Delivered { .. }
         | Seen::EpochWritten { .. }
         | Seen::Halted { .. }
+        | Seen::MembersWritten { .. }
         | Seen::Refused { .. }
         | Seen::Reloaded { .. }
         | Seen::Snapshotted { .. }
@@ -175,6 +177,7 @@ pub(super) fn reached(seen: &[Seen]) -> u32 {
             | Note::CaughtUp { .. }
             | Note::Discovered { .. }
             | Note::Elected { .. }
+            | Note::Joined(_)
             | Note::Left(_)
             | Note::Looking { .. }
             | Note::Proposed(_)

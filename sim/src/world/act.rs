@@ -8,7 +8,6 @@
 
 use std::sync::Arc;
 
-use zoolab_core::election::Notification;
 use zoolab_core::zab::Message;
 use zoolab_core::{
     Boot, ConnId, Ensemble, Input, LinkId, Millis, Now, Output, Server, ServerId, Settings, Timer,
@@ -19,6 +18,7 @@ use super::Pending;
 use super::client::Down;
 use super::disk::{DiskSeen, Finish};
 use super::host::Host;
+use super::pair::Vote;
 use crate::seen::Seen;
 use crate::setting::Setting;
 use crate::step::{Instant, Keep};
@@ -73,7 +73,7 @@ pub trait Others {
     fn send(&mut self, link: LinkId, message: Message);
 
     /// It tells another whom to follow.
-    fn tell(&mut self, to: ServerId, notification: Notification);
+    fn tell(&mut self, to: ServerId, vote: Vote);
 }
 
 /// The same, written down.
@@ -87,7 +87,7 @@ pub enum Effect {
     Risen,
     Seen(Seen),
     Send(LinkId, Message),
-    Tell(ServerId, Notification),
+    Tell(ServerId, Vote),
 }
 
 impl Others for Vec<Effect> {
@@ -119,8 +119,8 @@ impl Others for Vec<Effect> {
         self.push(Effect::Send(link, message));
     }
 
-    fn tell(&mut self, to: ServerId, notification: Notification) {
-        self.push(Effect::Tell(to, notification));
+    fn tell(&mut self, to: ServerId, vote: Vote) {
+        self.push(Effect::Tell(to, vote));
     }
 }
 
@@ -388,7 +388,9 @@ impl Host {
                 others.fresh(Pending::Reload(server));
             }
             Output::Send { link, message } => others.send(link, message),
-            Output::Tell { to, notification } => others.tell(to, notification),
+            Output::Tell { to, notification, members } => {
+                others.tell(to, Vote { notification, members });
+            }
         }
     }
 

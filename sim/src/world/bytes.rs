@@ -175,6 +175,7 @@ impl ByteDisk {
                 self.appended = to;
                 seen(DiskSeen::Truncated(to));
             }
+            Persist::Members(members) => seen(DiskSeen::Members(members)),
             Persist::Purge { .. }
             | Persist::SnapshotBegin { .. }
             | Persist::SnapshotMore { .. } => {}
@@ -221,6 +222,7 @@ impl ByteDisk {
                 Persist::Append(_)
                 | Persist::Epoch { .. }
                 | Persist::Install { .. }
+                | Persist::Members(_)
                 | Persist::Purge { .. }
                 | Persist::SnapshotBegin { .. }
                 | Persist::SnapshotMore { .. }
@@ -292,7 +294,10 @@ impl ByteDisk {
         // An epoch file has no checksum in ZooKeeper's format; nobody could tell.
         let checked = |name: &FileName| match name.kind {
             FileKind::Log(_) | FileKind::Snapshot(_) => !name.temporary,
-            FileKind::AcceptedEpoch | FileKind::CurrentEpoch | FileKind::Installing => false,
+            FileKind::AcceptedEpoch
+            | FileKind::CurrentEpoch
+            | FileKind::Installing
+            | FileKind::Members => false,
         };
         let durable = self.names_durable.iter().filter(|(name, _)| checked(name));
         let inodes: Vec<u32> = durable.map(|(_, inode)| *inode).collect();

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use zoolab_core::members::Members;
 use zoolab_core::storage::{self, EpochKind, Rules, Saved};
 use zoolab_core::{Epoch, Persist, ServerId, Token, Txn, Zxid};
 
@@ -29,6 +30,8 @@ pub enum DiskSeen {
     Epoch(EpochKind, Epoch),
     /// A snapshot has replaced everything.
     Installed(Zxid),
+    /// It is safe that these members are in force.
+    Members(Arc<Members>),
     /// A snapshot stands for what the log does not have. It is not safe.
     Snapshotted(Zxid),
     /// Everything up to here is safe.
@@ -45,6 +48,7 @@ impl DiskSeen {
             Self::Appended(txn) => Seen::Appended { server, txn },
             Self::Epoch(kind, epoch) => Seen::EpochWritten { server, kind, epoch },
             Self::Installed(zxid) => Seen::Installed { server, zxid },
+            Self::Members(members) => Seen::MembersWritten { server, members },
             Self::Snapshotted(zxid) => Seen::Snapshotted { server, zxid },
             Self::Synced(zxid) => Seen::Synced { server, zxid },
             Self::Truncated(to) => Seen::Truncated { server, to },

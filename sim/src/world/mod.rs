@@ -39,7 +39,7 @@ use self::clients::Clients;
 use self::held::Held;
 use self::host::Host;
 use self::link::Link;
-use self::pair::Pair;
+use self::pair::{Pair, Vote};
 use crate::seen::{Said, Seen};
 use crate::setting::{Setting, SettingError};
 use crate::step::{ClientId, Instant, Step};
@@ -456,12 +456,9 @@ impl World {
     fn vote(&mut self, from: ServerId, to: ServerId, again: bool, outcome: &mut Outcome) {
         let pair = self.pair_mut(from, to);
         let way = pair.way(from);
-        let vote = pair.votes[way];
-        if !again {
-            pair.votes[way] = None;
-        }
-        if let Some(notification) = vote {
-            self.input(to, outcome, || Input::Told { from, notification });
+        let vote = if again { pair.votes[way].clone() } else { pair.votes[way].take() };
+        if let Some(Vote { notification, members }) = vote {
+            self.input(to, outcome, || Input::Told { from, notification, members });
         }
         if again && self.pair(from, to).votes[way].is_some() {
             outcome.fresh.push(Pending::Vote { from, to });

@@ -2,7 +2,6 @@
 
 use std::iter::once_with;
 
-use zoolab_core::election::Notification;
 use zoolab_core::zab::Message;
 use zoolab_core::{ConnId, Input, LinkId, Output, ServerId};
 
@@ -11,7 +10,7 @@ use super::client::Down;
 use super::clients::Clients;
 use super::held::Held;
 use super::host::Host;
-use super::pair::Pair;
+use super::pair::{Pair, Vote};
 use super::{Outcome, Pending, World, pair_of, pair_place, place};
 use crate::seen::{Said, Seen};
 use crate::setting::Setting;
@@ -110,7 +109,7 @@ impl Others for Around<'_> {
         }
     }
 
-    fn tell(&mut self, to: ServerId, notification: Notification) {
+    fn tell(&mut self, to: ServerId, vote: Vote) {
         let from = self.me;
         if self.setting.search.is_some_and(|bounds| bounds.coarse) {
             return;
@@ -118,7 +117,7 @@ impl Others for Around<'_> {
         if let Some(place) = pair_place(self.ids, from, to) {
             let pair = self.pairs[place].make_mut();
             let way = pair.way(from);
-            if pair.votes[way].replace(notification).is_none() {
+            if pair.votes[way].replace(vote).is_none() {
                 self.fresh.push(Pending::Vote { from, to });
             }
         }

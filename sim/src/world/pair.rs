@@ -1,10 +1,22 @@
 //! Everything between two servers: connections, the newest votes on their way, cuts.
 
+use std::sync::Arc;
+
 use zoolab_core::election::Notification;
+use zoolab_core::members::Members;
 use zoolab_core::zab::Message;
 use zoolab_core::{LinkId, ServerId};
 
 use super::link::Link;
+
+/// What a server says about whom to follow.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Vote {
+    /// Whom.
+    pub notification: Notification,
+    /// The members in force, for all it knows.
+    pub members: Option<Arc<Members>>,
+}
 
 /// See the [module](self).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -14,7 +26,7 @@ pub struct Pair {
     /// In the order in which they were made.
     pub links: Vec<(LinkId, Link)>,
     /// From the first to the second, and back. Only the newest is kept.
-    pub votes: [Option<Notification>; 2],
+    pub votes: [Option<Vote>; 2],
     /// Whether nothing gets there.
     pub cut: [bool; 2],
     /// By how much messages are slower.
@@ -25,16 +37,16 @@ impl Pair {
     /// Nothing between these two.
     #[must_use]
     pub const fn new(ends: [ServerId; 2]) -> Self {
-        Self { ends, links: Vec::new(), votes: [None; 2], cut: [false; 2], slow_us: [0; 2] }
+        Self { ends, links: Vec::new(), votes: [None, None], cut: [false; 2], slow_us: [0; 2] }
     }
 
     /// The same, told from the other end. For whoever gives the two other names: the lower one
     /// comes first.
     #[must_use]
     pub fn flipped(&self) -> Self {
-        let Self { ends, links, votes, cut, slow_us } = self.clone();
+        let Self { ends, links, votes: [there, back], cut, slow_us } = self.clone();
         let ends = [ends[1], ends[0]];
-        let (votes, cut) = ([votes[1], votes[0]], [cut[1], cut[0]]);
+        let (votes, cut) = ([back, there], [cut[1], cut[0]]);
         Self { ends, links, votes, cut, slow_us: [slow_us[1], slow_us[0]] }
     }
 

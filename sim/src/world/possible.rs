@@ -29,7 +29,7 @@ impl World {
                 }
             }
             let [one, other] = pair.ends;
-            let ways = [(one, other), (other, one)].into_iter().zip(pair.votes);
+            let ways = [(one, other), (other, one)].into_iter().zip(&pair.votes);
             let votes = ways.filter(|(_, vote)| vote.is_some());
             all.extend(votes.map(|((from, to), _)| Pending::Vote { from, to }));
         }

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use zoolab_core::members::Members;
 use zoolab_core::storage::log::follows;
 use zoolab_core::storage::recover::apply;
 use zoolab_core::storage::snapshot::{self, Snapshot};
@@ -34,6 +35,7 @@ pub struct RecordDisk {
     rules: Rules,
     accepted: Epoch,
     current: Epoch,
+    members: Option<Arc<Members>>,
     base: Base,
     /// After the base, without holes.
     log: Vec<Arc<Txn>>,
@@ -54,6 +56,7 @@ impl RecordDisk {
             rules,
             accepted: Epoch(0),
             current: Epoch(0),
+            members: None,
             base: Base::Empty,
             log: Vec::new(),
             synced: 0,
@@ -123,6 +126,10 @@ impl RecordDisk {
                 self.log.clear();
                 self.synced = 0;
                 seen(DiskSeen::Installed(zxid));
+            }
+            Persist::Members(members) => {
+                self.members = Some(Arc::clone(&members));
+                seen(DiskSeen::Members(members));
             }
             Persist::Purge { .. }
             | Persist::SnapshotBegin { .. }
@@ -269,6 +276,7 @@ impl RecordDisk {
         }
         saved.accepted_epoch = self.accepted;
         saved.current_epoch = self.current;
+        saved.members.clone_from(&self.members);
         let empty = self.base == Base::Empty && self.log.is_empty();
         saved.is_blank = !self.rules.initialize && empty;
         Ok(Found { saved, notes })

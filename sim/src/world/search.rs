@@ -304,7 +304,7 @@ impl World {
             }
         }
         if bounds.coarse {
-            self.pairs.iter_mut().for_each(|pair| pair.make_mut().votes = [None; 2]);
+            self.pairs.iter_mut().for_each(|pair| pair.make_mut().votes = [None, None]);
         }
         for place in 0..self.ids.len() {
             let server = self.ids[place];

@@ -149,6 +149,7 @@ impl Lab {
                     Persist::Sync => DiskOp::Sync,
                     Persist::Epoch { .. }
                     | Persist::Install { .. }
+                    | Persist::Members(_)
                     | Persist::Purge { .. }
                     | Persist::SnapshotBegin { .. }
                     | Persist::SnapshotMore { .. }
