@@ -244,6 +244,9 @@ fn consequence(seen: &Seen) -> Option<String> {
             }
             Note::Elected { leader, .. } => format!("{} is for {leader}", server(id)),
             Note::Established(epoch) => format!("{} leads epoch {epoch}", server(id)),
+            Note::Joined(members) => {
+                format!("{} is in the ensemble of {}", server(id), members.version())
+            }
             Note::Left(why) => format!("{} leaves, {why}", server(id)),
             Note::Proposed(txn) => format!("{} proposes {}", server(id), txn.stamp.zxid),
             Note::Serving(epoch) => format!("{} serves in epoch {epoch}", server(id)),

@@ -94,7 +94,9 @@ impl Kind {
             | MessageKind::UpToDate => Self::Sync,
             MessageKind::Ack
             | MessageKind::Commit
+            | MessageKind::CommitAndActivate
             | MessageKind::Inform
+            | MessageKind::InformAndActivate
             | MessageKind::Proposal => Self::Broadcast,
             MessageKind::Ping | MessageKind::Pong => Self::Ping,
             MessageKind::Request

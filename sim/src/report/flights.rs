@@ -148,7 +148,8 @@ impl Flights {
             for other in &servers[nth + 1..] {
                 let pair = world.pair(*one, *other);
                 for (from, to) in [(*one, *other), (*other, *one)] {
-                    self.look_at_vote(place, from, to, pair.votes[pair.way(from)]);
+                    let vote = pair.votes[pair.way(from)].as_ref();
+                    self.look_at_vote(place, from, to, vote.map(|vote| vote.notification));
                 }
             }
         }

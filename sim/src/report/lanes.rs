@@ -337,6 +337,7 @@ impl Log {
             | Seen::Delivered { .. }
             | Seen::EpochWritten { .. }
             | Seen::Halted { .. }
+            | Seen::MembersWritten { .. }
             | Seen::Note { .. }
             | Seen::Refused { .. }
             | Seen::Rotten { .. }

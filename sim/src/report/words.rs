@@ -123,6 +123,10 @@ pub fn facts_of(seen: &Seen) -> Option<(Who, Mark, String)> {
         Seen::Installed { server, zxid } => {
             of(server, Mark::Install, format!("has the leader's snapshot of {zxid} safe"))
         }
+        Seen::MembersWritten { server, members } => {
+            let version = members.version();
+            of(server, Mark::Epoch, format!("has the members of {version} safe"))
+        }
         Seen::Note { server, note } => noted(note).and_then(|(mark, text)| of(server, mark, text)),
         Seen::Refused { server, why } => {
             of(server, Mark::Refused, format!("does not start: {why}"))
@@ -162,6 +166,12 @@ fn noted(note: &Note) -> Option<(Mark, String)> {
             (Mark::Elected, format!("decides for server {leader} in round {round}"))
         }
         Note::Established(epoch) => (Mark::Leads, format!("leads epoch {epoch}")),
+        Note::Joined(members) => {
+            let (voters, version) = (members.quorum().voters(), members.version());
+            let voters: Vec<String> = voters.iter().map(ToString::to_string).collect();
+            let voters = voters.join(", ");
+            (Mark::Epoch, format!("is in an ensemble of voters {voters}, since {version}"))
+        }
         Note::Left(why) => (Mark::Leaves, format!("gives up its role: {why}")),
         Note::Looking { ballot: Some(ballot) } => {
             let (zxid, epoch) = (ballot.zxid, ballot.epoch);
@@ -181,13 +191,17 @@ fn noted(note: &Note) -> Option<(Mark, String)> {
 const fn branch_in_words(branch: Branch) -> &'static str {
     match branch {
         Branch::AcksTakenBack => "takes acknowledgements of a learner back",
+        Branch::ChangeRefused => "refuses a change of members",
         Branch::DataMissing => "lets a server join without a vote, its data may be lost",
         Branch::Diff => "sends a learner what it lacks",
         Branch::DiffEmpty => "finds that a learner lacks nothing",
         Branch::EpochRaised => "has transactions of an epoch that it had not noted",
         Branch::EpochUncounted => "does not count a server of an older promise",
+        Branch::HandedOver => "hands over to another leader",
         Branch::LateJoiner => "lets a learner join late",
         Branch::LinkReplaced => "replaces a learner's earlier connection",
+        Branch::MembersLearned => "learns that the ensemble has changed",
+        Branch::MembersPending => "completes a change of members",
         Branch::OutstandingSent => "sends a learner a proposal that is not committed",
         Branch::Rollover => "runs out of numbers",
         Branch::SessionMoved => "finds a session that has moved",
