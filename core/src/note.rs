@@ -156,6 +156,10 @@ pub enum Branch {
     AcksTakenBack,
     /// A server that may have lost its data joined without a vote.
     DataMissing,
+    /// A change of members was committed.
+    ChangeCommitted,
+    /// A change of members was proposed.
+    ChangeProposed,
     /// A change of members was refused.
     ChangeRefused,
     /// A learner was sent what it lacks.
@@ -192,4 +196,8 @@ pub enum Branch {
     TruncDiff,
     /// A learner could not cut its log and asked for everything.
     TruncRefused,
+    /// A server has got a vote.
+    VoterJoined,
+    /// A server has lost its vote.
+    VoterLeft,
 }

@@ -59,6 +59,8 @@ pub const MUST_REACH: [&str; 12] = [
 const fn name(branch: Branch) -> &'static str {
     match branch {
         Branch::AcksTakenBack => "acks taken back",
+        Branch::ChangeCommitted => "change of members committed",
+        Branch::ChangeProposed => "change of members proposed",
         Branch::ChangeRefused => "change of members refused",
         Branch::DataMissing => "data missing",
         Branch::Diff => "DIFF",
@@ -78,6 +80,8 @@ const fn name(branch: Branch) -> &'static str {
         Branch::Trunc => "TRUNC",
         Branch::TruncDiff => "TRUNC+DIFF",
         Branch::TruncRefused => "TRUNC refused",
+        Branch::VoterJoined => "voter joined",
+        Branch::VoterLeft => "voter left",
     }
 }
 

@@ -120,12 +120,10 @@ impl Members {
     /// Those that a transaction brings.
     #[must_use]
     pub fn proposed_by(txn: &Txn) -> Option<Self> {
-        match &txn.change {
-            Change::Node(NodeChange::SetData { data, reconfig: true, .. }) => {
-                Self::written(data, txn.stamp.zxid)
-            }
-            _ => None,
-        }
+        let Change::Node(NodeChange::SetData { data, reconfig: true, .. }) = &txn.change else {
+            return None;
+        };
+        Self::written(data, txn.stamp.zxid)
     }
 
     /// Those that the newest change in a tree has brought, if they are newer than these.

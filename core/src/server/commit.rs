@@ -247,12 +247,12 @@ impl Server {
 fn body(change: &NodeChange, done: Done) -> Body {
     match op_result(change, done) {
         OpResult::Created { path, stat } => Body::Created { path, stat },
-        OpResult::Set(stat) => match change {
-            NodeChange::SetData { data, reconfig: true, .. } => {
-                Body::Data { data: data.clone(), stat }
+        OpResult::Set(stat) => {
+            if let NodeChange::SetData { data, reconfig: true, .. } = change {
+                return Body::Data { data: data.clone(), stat };
             }
-            _ => Body::Stat(stat),
-        },
+            Body::Stat(stat)
+        }
         OpResult::Check
         | OpResult::Children(_)
         | OpResult::Data { .. }

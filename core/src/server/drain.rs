@@ -30,10 +30,7 @@ impl Server {
         out.push(Output::Note(Note::Left(why)));
         self.dismiss_clients(out);
         self.vote = None;
-        self.heir = match why {
-            Why::Changed { leader } => Some(leader),
-            _ => None,
-        };
+        self.heir = if let Why::Changed { leader } = why { Some(leader) } else { None };
         match core::mem::replace(&mut self.role, Role::Draining) {
             Role::Following(follower) => {
                 out.push(Output::HangUp { link: follower.link });

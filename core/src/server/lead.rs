@@ -232,13 +232,10 @@ impl Server {
 
     /// Sends a learner what it lacks, and from then on every proposal.
     fn bring_up_to_date(&mut self, link: LinkId, out: &mut Vec<Output>) {
-        let begins = match &self.role {
-            Role::Leading(leading) if leading.leader().is_none() => leading.epoch(),
-            _ => None,
-        };
-        let members = match begins {
-            Some(epoch) => self.members_of_epoch(epoch),
-            None => self.told_members(),
+        let Role::Leading(leading) = &self.role else { return };
+        let members = match leading.epoch() {
+            Some(epoch) if leading.leader().is_none() => self.members_of_epoch(epoch),
+            Some(_) | None => self.told_members(),
         };
         let Self { role: Role::Leading(leading), recent, zxid_last, ensemble, .. } = self else {
             return;

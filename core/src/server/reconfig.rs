@@ -120,9 +120,9 @@ impl Server {
             Ok((change, next)) => (Ok(Change::Node(change)), Some(next)),
             Err(code) => (Err(code), None),
         };
-        if decided.is_err() {
-            out.push(Output::Note(Note::Reached(Branch::ChangeRefused)));
-        }
+        let refused = decided.is_err();
+        let branch = if refused { Branch::ChangeRefused } else { Branch::ChangeProposed };
+        out.push(Output::Note(Note::Reached(branch)));
         self.propose(stamp, asker.session, xid, conn, decided, out);
         if let Some(next) = next
             && let Some(leader) = self.leading_mut().and_then(|leading| leading.leader_mut())
@@ -151,6 +151,15 @@ impl Server {
         };
         let stays = next.quorum().weight(me) > 0 && place(&next) == place(&self.members);
         let quorum = Arc::clone(next.quorum());
+        let (old, new) = (self.members.quorum().voters(), quorum.voters());
+        let mut reached = |branch| out.push(Output::Note(Note::Reached(branch)));
+        reached(Branch::ChangeCommitted);
+        if !new.is_subset(&old) {
+            reached(Branch::VoterJoined);
+        }
+        if !old.is_subset(&new) {
+            reached(Branch::VoterLeft);
+        }
         self.adopt(Some(next), out);
         let Some(leader) = self.leading_mut().and_then(|leading| leading.leader_mut()) else {
             return me;

@@ -17,7 +17,7 @@ fn zxid(epoch: i64, counter: i64) -> Zxid {
 }
 
 fn reached(notes: &[Note], branch: Branch) -> bool {
-    notes.iter().any(|note| *note == Note::Reached(branch))
+    notes.contains(&Note::Reached(branch))
 }
 
 #[test]

@@ -191,6 +191,8 @@ fn noted(note: &Note) -> Option<(Mark, String)> {
 const fn branch_in_words(branch: Branch) -> &'static str {
     match branch {
         Branch::AcksTakenBack => "takes acknowledgements of a learner back",
+        Branch::ChangeCommitted => "commits a change of members",
+        Branch::ChangeProposed => "proposes a change of members",
         Branch::ChangeRefused => "refuses a change of members",
         Branch::DataMissing => "lets a server join without a vote, its data may be lost",
         Branch::Diff => "sends a learner what it lacks",
@@ -210,6 +212,8 @@ const fn branch_in_words(branch: Branch) -> &'static str {
         Branch::Trunc => "has a learner cut its log",
         Branch::TruncDiff => "has a learner cut its log, and sends it what others have",
         Branch::TruncRefused => "cannot cut its log, and asks for everything",
+        Branch::VoterJoined => "gives a server a vote",
+        Branch::VoterLeft => "takes a server its vote",
     }
 }
 
