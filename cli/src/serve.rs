@@ -2,21 +2,25 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tokio::runtime::{Builder, Runtime};
 use tracing::info;
 use tracing_subscriber::EnvFilter;
 use zoolab_core::{ServerId, Settings};
-use zoolab_server::{Options, Serving, Whitelist};
+use zoolab_server::{DataDir, Options, Serving, Whitelist};
 
 use crate::Outcome;
 
-/// Serve ZooKeeper clients, standalone and in memory
+/// Serve ZooKeeper clients, standalone
 ///
 /// Any ZooKeeper client can connect: kazoo, zkCli, Curator, the Go and Rust clients. The server
-/// stands alone and keeps everything in memory: when the process ends, all nodes and sessions
-/// are gone.
+/// stands alone. Without --data it keeps everything in memory: when the process ends, all nodes
+/// and sessions are gone. With --data nothing is answered before it is safe on disk, and a server
+/// that is started again, after whatever end, goes on with all of it; a disk that fails ends the
+/// server with exit code 2.
 ///
 /// When it is ready it prints one line to standard output, `zoolab: serving on ADDR:PORT`. The
 /// log goes to standard error. SIGTERM and SIGINT stop it: nobody is let in any more, what was
@@ -24,6 +28,7 @@ use crate::Outcome;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     zoolab serve\n  \
+    zoolab serve --data /var/lib/zookeeper\n  \
     zoolab serve --listen '[::]:2181' --four-letter-words '*'\n  \
     zoolab serve --listen 127.0.0.1:0 --tick 100     for tests: a free port, sessions that \
     expire soon")]
@@ -31,6 +36,24 @@ pub(crate) struct Args {
     /// Where clients connect; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:2181")]
     listen: SocketAddr,
+
+    /// Keep everything in this directory, too; one that is not there is made
+    ///
+    /// It is what ZooKeeper calls dataDir, with the same files in the same places (DIR/version-2,
+    /// logs and snapshots together), so that either server can go on with what the other one left.
+    /// One server at a time can have it.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// With --data, write a snapshot after so many transactions
+    ///
+    /// ZooKeeper calls it snapCount. A start reads the newest snapshot and the log after it.
+    #[arg(long, value_name = "COUNT", default_value = "100000", requires = "data")]
+    snapshot_every: NonZeroU32,
+
+    /// With --data, keep so many snapshots, and the logs they need
+    #[arg(long, value_name = "COUNT", default_value = "3", requires = "data")]
+    snapshots_kept: NonZeroU32,
 
     /// The unit of time: sessions expire at the beginning of a tick
     #[arg(long, value_name = "MS", default_value_t = 2000)]
@@ -132,22 +155,30 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Outcome {
     log_to_stderr(&args.log)?;
     let runtime = runtime(args.threads).map_err(|error| format!("no threads: {error}"))?;
+    let data = args.data.clone();
     let options = args.options()?;
-    runtime.block_on(serve(options))
+    runtime.block_on(serve(options, data))
 }
 
-async fn serve(options: Options) -> Outcome {
+async fn serve(options: Options, data: Option<PathBuf>) -> Outcome {
     // Signals first: one that comes while we start must not be lost.
     let stop = stop_signal().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let listen = options.listen;
-    let serving = Serving::bind(options)
-        .await
-        .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+    let serving = match &data {
+        None => Serving::bind(options).await,
+        Some(data) => {
+            let directory = DataDir::open(data).map_err(|error| error.to_string())?;
+            Serving::recover(options, Box::new(directory)).await
+        }
+    }
+    .map_err(|error| error.to_string())?;
     let version = env!("CARGO_PKG_VERSION");
-    info!(version, "standalone, in memory: nodes and sessions are gone when this process ends");
+    match &data {
+        None => info!(version, "standalone, in memory: all is gone when this process ends"),
+        Some(data) => info!(version, data = %data.display(), "standalone"),
+    }
     log_settings(serving.options());
     announce(serving.local_addr()).map_err(|error| format!("standard output: {error}"))?;
-    serving.run(stop).await;
+    serving.run(stop).await.map_err(|error| format!("the disk has failed: {error}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -189,6 +220,9 @@ fn log_settings(options: &Options) {
         connections_per_address_max,
         unsent_events_max,
         four_letter_words,
+        snapshot_every,
+        snapshots_kept,
+        log_grows_by,
     } = options;
     info!(
         server_id = server_id.0,
@@ -197,6 +231,9 @@ fn log_settings(options: &Options) {
         ?connections_per_address_max,
         unsent_events_max,
         %four_letter_words,
+        snapshot_every,
+        snapshots_kept,
+        log_grows_by,
         "settings of this server"
     );
 }
@@ -240,6 +277,9 @@ impl Args {
             connections_per_address_max: some_unless_zero(self.max_connections_per_address),
             unsent_events_max: self.max_unsent_events,
             four_letter_words: self.four_letter_words,
+            snapshot_every: self.snapshot_every,
+            snapshots_kept: self.snapshots_kept,
+            ..Options::default()
         })
     }
 }

@@ -182,6 +182,13 @@ impl Ensemble {
         }
     }
 
+    /// This server by itself. Nobody ever lacks some of its history, and it writes no snapshots
+    /// unless told so.
+    #[must_use]
+    pub fn of_one(me: ServerId) -> Self {
+        Self { recent: 0, snapshot_every: None, ..Self::new(Quorum::of_one(me)) }
+    }
+
     /// All members, in order.
     #[must_use]
     pub fn members(&self) -> BTreeSet<ServerId> {

@@ -40,7 +40,7 @@ use crate::members::Members;
 use crate::pipeline::prepare::{Asker, ChangeWish, Prepare, is_write};
 use crate::pipeline::read::Read;
 use crate::pipeline::{Overlay, ahead};
-use crate::quorum::{Joint, Quorum};
+use crate::quorum::Joint;
 use crate::request::{Body, Reply, Request, Stamp};
 use crate::session::{Origin, Sessions, Waiting};
 use crate::storage::Saved;
@@ -163,19 +163,42 @@ enum Stale {
 }
 
 impl Server {
-    /// A server with nothing on disk that is an ensemble by itself, ready to serve.
+    /// A server with nothing on disk that is an ensemble by itself, ready to serve. It writes no
+    /// snapshots.
     #[must_use]
     pub fn recover(settings: Settings, boot: Boot, out: &mut Vec<Output>) -> Self {
-        let quorum = Quorum::of_one(boot.me);
-        let mut ensemble = Ensemble::new(quorum);
-        ensemble.snapshot_every = None;
-        ensemble.recent = 0;
         let saved = Saved::blank(&settings, boot.scatter);
-        let (ensemble, settings) = (Arc::new(ensemble), Arc::new(settings));
+        Self::alone(Arc::new(Ensemble::of_one(boot.me)), Arc::new(settings), boot, saved, out)
+    }
+
+    /// A server that is an ensemble by itself, as its disk has it, ready to serve. The sessions
+    /// that its disk has get their full time once more.
+    ///
+    /// # Panics
+    /// If there is anybody else in the ensemble.
+    #[must_use]
+    pub fn alone(
+        ensemble: Arc<Ensemble>,
+        settings: Arc<Settings>,
+        boot: Boot,
+        saved: Saved,
+        out: &mut Vec<Output>,
+    ) -> Self {
+        assert!(ensemble.members().iter().eq([&boot.me]), "an ensemble of one is only this server");
+        // What was logged since the last snapshot counts, or a server that never lives long would
+        // never write one.
+        let since_snapshot = u32::try_from(saved.log.len()).unwrap_or(u32::MAX);
+        // Whoever else was in a larger ensemble is not asked.
+        let saved = Saved { members: None, ..saved };
         let mut server = Self::new(ensemble, settings, boot, saved);
         server.alone = true;
-        let leader = Leader::after(server.zxid_last, &server.joint.now);
+        server.since_snapshot = since_snapshot;
+        // A disk that comes from a larger ensemble may have an epoch in which nothing happened.
+        let begun = Zxid::first_of(server.current);
+        let leader = Leader::after(server.zxid_last.max(begun), &server.joint.now);
         server.role = Role::Leading(Box::new(Leading::in_phase(Phase::Broadcast(leader))));
+        let now = Now { wall: boot.steady, steady: boot.steady };
+        server.sessions.watch_over_all(now, out);
         server.arm_containers(out);
         server
     }

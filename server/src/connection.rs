@@ -54,6 +54,9 @@ const LINGER: Duration = Duration::from_secs(1);
 /// looked at.
 const BATCH_BYTES: usize = 256 * 1024;
 
+/// How many requests of one connection may wait for the disk before more of them are looked at.
+const UNANSWERED_MAX: usize = 1000;
+
 /// How many bytes to encode before they are written.
 const WRITE_BYTES: usize = 64 * 1024;
 
@@ -166,6 +169,7 @@ impl Connection {
                     Some(Closing::Overflow { .. }) => unreachable!("ended before the write"),
                     Some(Closing::Stopping) => return Err(End::Stopped),
                     None if self.requests.is_empty() => break,
+                    None if self.waits_for_disk() => self.heard_bell().await,
                     None => {}
                 }
             }
@@ -237,12 +241,30 @@ impl Connection {
             let now = shared.clock.now();
             host.look_ahead(requests.iter().map(|(_, request)| request));
             while host.client(*conn).outbox().weight() < BATCH_BYTES
+                && host.client(*conn).pending_len() < UNANSWERED_MAX
                 && let Some(request) = requests.pop_front()
             {
                 host.request(now, *conn, since, request);
             }
             host.take(*conn, shared.clock.steady(), outgoing)
         })
+    }
+
+    /// Whether the host takes no more requests before others have been answered. Somebody rings
+    /// the bell then.
+    fn waits_for_disk(&self) -> bool {
+        self.shared.with_host(|host| {
+            let client = host.client(self.conn);
+            client.closing.is_none()
+                && client.outbox().is_empty()
+                && client.pending_len() >= UNANSWERED_MAX
+        })
+    }
+
+    async fn heard_bell(&mut self) {
+        if !mem::take(&mut self.rung) {
+            self.bell.notified().await;
+        }
     }
 
     /// Writes what was taken from the host.

@@ -6,10 +6,10 @@
 //!                    <---- bells ----   of those who are told something on account of others
 //! ```
 //!
-//! Everything happens under one lock and without waiting. The disk is memory: what the core wants
-//! to have persisted is answered at once.
+//! Everything happens under one lock and without waiting. What the core wants to have persisted
+//! is left for the keeper of the disk; without a disk it is answered at once.
 //!
-//! Not here: bytes, sockets, clocks. Whoever holds the lock brings the time along.
+//! Not here: bytes, sockets, files, clocks. Whoever holds the lock brings the time along.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -19,10 +19,11 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tracing::debug;
 use zoolab_core::request::ConnectRequest;
+use zoolab_core::storage::Saved;
 use zoolab_core::txn::Change;
 use zoolab_core::{
-    Boot, ConnId, Input, Lookup, Millis, Now, Output, Persist, Request, Server, Settings, Timer,
-    Token, Txn, Xid, Zxid,
+    Boot, ConnId, Ensemble, Input, Lookup, Millis, Now, Output, Persist, Request, Server, Settings,
+    Timer, Token, Txn, Xid, Zxid,
 };
 
 use crate::client::{Client, Closing};
@@ -51,8 +52,7 @@ pub(crate) struct Host {
     clients: Lookup<ConnId, Client>,
     conn_next: ConnId,
     events_max: usize,
-    /// Persisted, and the core was not told yet. Empty between inputs.
-    persisted: VecDeque<Token>,
+    disk: Disk,
     /// Room for outputs. Empty between inputs.
     outputs: Vec<Output>,
     /// To be rung when the lock is released.
@@ -62,6 +62,37 @@ pub(crate) struct Host {
     pub(crate) totals: Totals,
     /// Set and read by four-letter words. Nothing here is traced by it.
     pub(crate) trace_mask: i64,
+}
+
+/// Where what has to be persisted goes.
+#[derive(Debug)]
+enum Disk {
+    /// Nowhere.
+    None {
+        /// As good as persisted, and the core was not told yet. Empty between inputs.
+        persisted: VecDeque<Token>,
+    },
+    /// To the keeper.
+    Kept {
+        /// Not taken yet.
+        asked: Vec<(Token, Persist)>,
+    },
+}
+
+impl Disk {
+    fn ask(&mut self, token: Token, persist: Persist) {
+        match self {
+            Self::None { persisted } => persisted.push_back(token),
+            Self::Kept { asked } => asked.push((token, persist)),
+        }
+    }
+
+    fn persisted(&mut self) -> Option<Token> {
+        match self {
+            Self::None { persisted } => persisted.pop_front(),
+            Self::Kept { .. } => None,
+        }
+    }
 }
 
 /// Under which circumstances the core is handed an input.
@@ -87,18 +118,44 @@ fn known(clients: &mut Lookup<ConnId, Client>, conn: ConnId) -> &mut Client {
 }
 
 impl Host {
-    /// A server that begins with nothing.
-    pub(crate) fn new(settings: Settings, boot: Boot, events_max: usize, now: Now) -> Self {
-        let timers = Timers::new(settings.tick_ms);
+    /// A server that begins with nothing and keeps nothing.
+    pub(crate) fn in_memory(settings: Settings, boot: Boot, events_max: usize, now: Now) -> Self {
         let mut outputs = Vec::new();
         let server = Server::recover(settings, boot, &mut outputs);
+        let disk = Disk::None { persisted: VecDeque::new() };
+        Self::new(server, disk, boot, events_max, now, outputs)
+    }
+
+    /// A server that begins with what its disk has.
+    pub(crate) fn on_disk(
+        ensemble: Ensemble,
+        settings: Settings,
+        boot: Boot,
+        saved: Saved,
+        events_max: usize,
+        now: Now,
+    ) -> Self {
+        let (ensemble, settings) = (Arc::new(ensemble), Arc::new(settings));
+        let mut outputs = Vec::new();
+        let server = Server::alone(ensemble, settings, boot, saved, &mut outputs);
+        Self::new(server, Disk::Kept { asked: Vec::new() }, boot, events_max, now, outputs)
+    }
+
+    fn new(
+        server: Server,
+        disk: Disk,
+        boot: Boot,
+        events_max: usize,
+        now: Now,
+        outputs: Vec<Output>,
+    ) -> Self {
         let mut host = Self {
+            timers: Timers::new(server.settings().tick_ms),
             server,
-            timers,
             clients: Lookup::new(boot.scatter),
             conn_next: ConnId(1),
             events_max,
-            persisted: VecDeque::new(),
+            disk,
             outputs: Vec::new(),
             bells: Vec::new(),
             digests: VecDeque::new(),
@@ -202,6 +259,31 @@ impl Host {
         self.timers.next()
     }
 
+    /// Whether something waits to be persisted.
+    pub(crate) fn has_asked(&self) -> bool {
+        matches!(&self.disk, Disk::Kept { asked } if !asked.is_empty())
+    }
+
+    /// Takes what is to be persisted, in this order.
+    pub(crate) fn take_asked(&mut self) -> Vec<(Token, Persist)> {
+        match &mut self.disk {
+            Disk::None { .. } => Vec::new(),
+            Disk::Kept { asked } => mem::take(asked),
+        }
+    }
+
+    /// The disk has done these.
+    pub(crate) fn persisted(&mut self, now: Now, done: Vec<Token>) {
+        for token in done {
+            self.feed(now, None, Input::Persisted(token));
+        }
+    }
+
+    /// The disk could not do this: the core has nothing to say any more.
+    pub(crate) fn persist_failed(&mut self, now: Now, token: Token) {
+        self.feed(now, None, Input::PersistFailed(token));
+    }
+
     /// Has all connections end. Returns how many there are.
     pub(crate) fn stop(&mut self) -> usize {
         for conn in self.conns() {
@@ -268,7 +350,7 @@ impl Host {
             for output in outputs.drain(..) {
                 self.carry_out(occasion, output);
             }
-            let Some(token) = self.persisted.pop_front() else { break };
+            let Some(token) = self.disk.persisted() else { break };
             self.server.step(occasion.now, Input::Persisted(token), &mut outputs);
         }
         self.outputs = outputs;
@@ -292,7 +374,8 @@ impl Host {
                     occasion.ring(conn, client, bells);
                 }
             }
-            Output::Halt { token } => panic!("write {token:?} to memory failed"),
+            // Whoever reported the failure ends the server.
+            Output::Halt { .. } => {}
             Output::Notify { conn, event } => {
                 let client = known(clients, conn);
                 if client.outbox().events() < self.events_max {
@@ -305,8 +388,8 @@ impl Host {
                 }
             }
             Output::Persist { token, persist } => {
-                match persist {
-                    Persist::Append(txn) => self.note(occasion, &txn),
+                match &persist {
+                    Persist::Append(txn) => self.note(occasion, txn),
                     Persist::Sync
                     | Persist::Epoch { .. }
                     | Persist::Install { .. }
@@ -317,7 +400,7 @@ impl Host {
                     | Persist::SnapshotUnsynced { .. }
                     | Persist::Truncate { .. } => {}
                 }
-                self.persisted.push_back(token);
+                self.disk.ask(token, persist);
             }
             Output::Reply { conn, reply } => {
                 let client = known(clients, conn);

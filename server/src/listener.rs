@@ -1,9 +1,10 @@
 //! A server on its socket: lets clients in, keeps time, stops.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -11,11 +12,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::select;
 use tokio::time::{Duration, sleep, sleep_until, timeout};
 use tracing::{debug, info, warn};
-use zoolab_core::Boot;
+use zoolab_core::storage::{Recovered, Rules, recover};
+use zoolab_core::{Boot, Ensemble, Now, Settings};
 
 use crate::clock::Clock;
 use crate::connection::Connection;
+use crate::directory::Directory;
 use crate::host::Host;
+use crate::keeper::Keeper;
 use crate::limits::{Limits, Seat};
 use crate::options::Options;
 use crate::shared::Shared;
@@ -27,7 +31,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a stop may take. Each connection ends sooner by itself.
 const STOP_MAX: Duration = Duration::from_secs(10);
 
-/// A standalone server, in memory, that listens.
+/// A standalone server that listens.
 ///
 /// Clients can connect from the moment it exists; they are served while it [runs](Self::run).
 #[derive(Debug)]
@@ -36,28 +40,70 @@ pub struct Serving {
     address: SocketAddr,
     limits: Arc<Limits>,
     shared: Arc<Shared>,
+    keeper: Option<Keeper>,
 }
 
 impl Serving {
-    /// Starts a server with nothing in it.
+    /// Starts a server with nothing in it, which keeps everything in memory.
     ///
     /// # Errors
     /// If the address cannot be had, or the settings cannot work; then nothing was started.
     pub async fn bind(options: Options) -> io::Result<Self> {
-        let settings = options.settings.clone().checked().map_err(io::Error::other)?;
-        let listener = TcpListener::bind(options.listen).await?;
-        let address = listener.local_addr()?;
-        let clock = Clock::start();
-        let now = clock.now();
-        let boot = Boot {
-            me: options.server_id,
-            steady: now.steady,
-            scatter: RandomState::new().hash_one(address),
+        let (settings, now, clock, listener) = prepare(&options).await?;
+        let boot = boot(&options, now);
+        let host = Host::in_memory(settings, boot, options.unsent_events_max, now);
+        Self::new(options, listener, clock, host, None, None)
+    }
+
+    /// Starts a server with what this directory has. Nothing is answered before it is safe there.
+    ///
+    /// # Errors
+    /// If the address cannot be had, the settings cannot work, or the directory cannot be read or
+    /// believed; then nothing was started.
+    pub async fn recover(options: Options, mut directory: Box<dyn Directory>) -> io::Result<Self> {
+        let (settings, now, clock, listener) = prepare(&options).await?;
+        let boot = boot(&options, now);
+        let data = directory.path().map(Path::to_owned);
+        let place = data.as_ref().map_or_else(String::new, |path| format!("{}/", path.display()));
+        let files = directory.read()?;
+        let rules = Rules {
+            extended_types: settings.extended_types,
+            scatter: boot.scatter,
+            preallocate: options.log_grows_by,
+            ..Rules::default()
         };
-        let host = Host::new(settings, boot, options.unsent_events_max, now);
+        let Recovered { repairs, saved, disk, notes } =
+            recover(&files, &rules).map_err(|error| {
+                io::Error::new(io::ErrorKind::InvalidData, format!("{place}{error}"))
+            })?;
+        drop(files);
+        for note in notes {
+            warn!("{place}{note}");
+        }
+        let (nodes, sessions) = (saved.tree.len(), saved.sessions.len());
+        info!(zxid = %saved.zxid_last, nodes, sessions, "recovered");
+        directory.perform(repairs).await?;
+        let ensemble = Ensemble {
+            snapshot_every: Some(options.snapshot_every),
+            snapshots_kept: options.snapshots_kept,
+            ..Ensemble::of_one(boot.me)
+        };
+        let host = Host::on_disk(ensemble, settings, boot, saved, options.unsent_events_max, now);
+        Self::new(options, listener, clock, host, data, Some(Keeper::new(disk, directory)))
+    }
+
+    fn new(
+        options: Options,
+        listener: TcpListener,
+        clock: Clock,
+        host: Host,
+        data: Option<PathBuf>,
+        keeper: Option<Keeper>,
+    ) -> io::Result<Self> {
+        let address = listener.local_addr()?;
         let limits = Limits::new(options.connections_max, options.connections_per_address_max);
-        let shared = Arc::new(Shared::new(options, address, clock, host));
-        Ok(Self { listener, address, limits, shared })
+        let shared = Arc::new(Shared::new(options, address, data, clock, host));
+        Ok(Self { listener, address, limits, shared, keeper })
     }
 
     /// Where clients connect.
@@ -75,19 +121,24 @@ impl Serving {
     /// Serves clients until `stop` is done. Then nobody is let in any more, what was answered is
     /// sent, and the connections are closed.
     ///
+    /// # Errors
+    /// If the disk cannot do what it has to: what was answered is safe, and nothing more has been.
+    ///
     /// # Panics
     /// If the core, or anything else that serves clients, has panicked: nobody can tell what is
     /// true then, and a server that goes on would pretend to.
-    pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self { listener, address, limits, shared } = self;
+    pub async fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
+        let Self { listener, address, limits, shared, keeper } = self;
         info!(%address, "serving");
         let mut stop = pin!(stop);
         let mut time = pin!(keep_time(&shared));
+        let mut disk = pin!(keep(keeper, &shared));
         loop {
             select! {
                 () = &mut stop => break,
                 () = shared.broken.notified() => panic!("a connection's task has panicked"),
                 () = &mut time => unreachable!("time does not end"),
+                error = &mut disk => return Err(error),
                 accepted = listener.accept() => match accepted {
                     Ok((stream, address)) => admit(&shared, &limits, stream, address),
                     Err(error) => not_accepted(&error).await,
@@ -100,11 +151,36 @@ impl Serving {
         let last = timeout(STOP_MAX, shared.all_gone());
         select! {
             () = shared.broken.notified() => panic!("a connection's task has panicked"),
+            error = &mut disk => return Err(error),
             gone = last => match gone {
                 Ok(()) => info!("stopped"),
                 Err(_) => warn!("stopped with connections that did not end"),
             },
         }
+        Ok(())
+    }
+}
+
+/// What every server needs, whatever it keeps.
+async fn prepare(options: &Options) -> io::Result<(Settings, Now, Clock, TcpListener)> {
+    let settings = options.settings.clone().checked().map_err(io::Error::other)?;
+    let listener = TcpListener::bind(options.listen).await.map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot listen on {}: {error}", options.listen))
+    })?;
+    let clock = Clock::start();
+    Ok((settings, clock.now(), clock, listener))
+}
+
+fn boot(options: &Options, now: Now) -> Boot {
+    let scatter = RandomState::new().hash_one(options.listen);
+    Boot { me: options.server_id, steady: now.steady, scatter }
+}
+
+/// Writes to the disk, if there is one, until that fails.
+async fn keep(keeper: Option<Keeper>, shared: &Shared) -> io::Error {
+    match keeper {
+        Some(keeper) => keeper.run(shared).await,
+        None => pending().await,
     }
 }
 

@@ -1,7 +1,9 @@
 //! What one server is told when it starts.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 
+use zoolab_core::storage::Rules;
 use zoolab_core::{ServerId, Settings};
 
 use crate::four_letter::Whitelist;
@@ -30,6 +32,13 @@ pub struct Options {
     pub unsent_events_max: usize,
     /// Which four-letter words are answered.
     pub four_letter_words: Whitelist,
+    /// With a disk, a snapshot after so many transactions; ZooKeeper's `snapCount`. Too small and
+    /// the disk is busy with snapshots; too large and a start has to read long logs.
+    pub snapshot_every: NonZeroU32,
+    /// With a disk, how many snapshots stay, with the logs they need.
+    pub snapshots_kept: NonZeroU32,
+    /// With a disk, by how many bytes logs grow; see [`Rules`](zoolab_core::storage::Rules).
+    pub log_grows_by: u64,
 }
 
 impl Default for Options {
@@ -43,6 +52,9 @@ impl Default for Options {
             connections_per_address_max: Some(60),
             unsent_events_max: 100_000,
             four_letter_words: Whitelist::default(),
+            snapshot_every: NonZeroU32::new(100_000).expect("not zero"),
+            snapshots_kept: NonZeroU32::new(3).expect("not zero"),
+            log_grows_by: Rules::default().preallocate,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What all tasks of a server share.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -20,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     /// Where clients connect.
     pub(crate) address: SocketAddr,
+    /// Where its files are, if it has any.
+    pub(crate) data: Option<PathBuf>,
     /// What time it is.
     pub(crate) clock: Clock,
     /// How many bytes came and went.
@@ -28,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) complaints: Complaints,
     /// Rung when a timer is due earlier than the next one was.
     pub(crate) timers_changed: Notify,
+    /// Rung when something is to be persisted.
+    pub(crate) disk_asked: Notify,
     /// Rung when a task has panicked.
     pub(crate) broken: Notify,
     host: Mutex<Host>,
@@ -38,14 +43,22 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// A server around this host.
-    pub(crate) fn new(options: Options, address: SocketAddr, clock: Clock, host: Host) -> Self {
+    pub(crate) fn new(
+        options: Options,
+        address: SocketAddr,
+        data: Option<PathBuf>,
+        clock: Clock,
+        host: Host,
+    ) -> Self {
         Self {
             options,
             address,
+            data,
             clock,
             sizes: Sizes::new(),
             complaints: Complaints::default(),
             timers_changed: Notify::new(),
+            disk_asked: Notify::new(),
             broken: Notify::new(),
             host: Mutex::new(host),
             tasks: AtomicUsize::new(0),
@@ -64,7 +77,11 @@ impl Shared {
         let result = act(&mut host);
         let due = host.timeout_next();
         let bells = host.take_bells();
+        let has_asked = host.has_asked();
         drop(host);
+        if has_asked {
+            self.disk_asked.notify_one();
+        }
         for bell in bells {
             bell.notify_one();
         }

@@ -36,7 +36,7 @@ async fn a_session_that_is_cut_off_expires_and_its_ephemeral_goes() {
     let server = handle.create_node().name("server").ip("10.0.0.1".parse().unwrap()).build();
     server.spawn(async {
         let options = Options { listen: server_address(), ..Options::default() };
-        Serving::bind(options).await.unwrap().run(std::future::pending()).await;
+        Serving::bind(options).await.unwrap().run(std::future::pending()).await.unwrap();
     });
     sleep(Duration::from_secs(1)).await;
 

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bugs;
+mod durable;
 mod fuzz;
 mod program;
 mod replay;

@@ -16,8 +16,12 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::start_on("127.0.0.1:0", arguments)
+    }
+
+    pub(crate) fn start_on(listen: &str, arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_zoolab"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", listen])
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -43,10 +47,25 @@ impl Server {
         answer
     }
 
+    /// Ends it as the machine would: without a word. Once is enough.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for it to end by itself; returns what [`signal`](Self::signal) does.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String, String) {
+        self.outcome()
+    }
+
     /// Sends a signal and returns the exit code, the rest of standard output, and the log.
     pub(crate) fn signal(mut self, name: &str) -> (Option<i32>, String, String) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        self.outcome()
+    }
+
+    fn outcome(&mut self) -> (Option<i32>, String, String) {
         let code = self.child.wait().unwrap().code();
         let (mut out, mut log) = (String::new(), String::new());
         self.stdout.read_to_string(&mut out).unwrap();

@@ -172,7 +172,7 @@ impl Server {
             }
         }
         // Answering may have ended the epoch.
-        if !self.alone && self.is_serving() && !self.ensemble.bugs.on(Bug::Zk1090) {
+        if self.is_serving() && !self.ensemble.bugs.on(Bug::Zk1090) {
             self.snapshot_if_due(out);
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use zoolab_core::storage::{FileKind, FileName};
 use zoolab_core::{ConnId, Millis, Now, SessionId};
 
 use super::{VERSION, Word, date, machine};
@@ -29,8 +30,10 @@ impl Report<'_> {
                 self.host.reset_counts();
                 "Connection stats reset.\n".to_owned()
             }
-            // In memory nothing is on disk.
-            Word::Dirs => "datadir_size: 0\nlogdir_size: 0\n".to_owned(),
+            Word::Dirs => {
+                let (snapshots, logs) = self.bytes_on_disk();
+                format!("datadir_size: {snapshots}\nlogdir_size: {logs}\n")
+            }
             Word::Dump => self.dump(),
             Word::Envi => envi(),
             Word::Gtmk => self.host.trace_mask.to_string(),
@@ -66,15 +69,18 @@ impl Report<'_> {
     fn conf(&self) -> String {
         let options = &self.shared.options;
         let settings = &options.settings;
+        let memory = || "(memory)".to_owned();
+        let data = self.shared.data.as_ref().map_or_else(memory, |it| it.display().to_string());
+        let (snapshots, logs) = self.bytes_on_disk();
         lines(
             "=",
             &[
                 ("clientPort", self.shared.address.port().to_string()),
                 ("secureClientPort", "-1".to_owned()),
-                ("dataDir", "(memory)".to_owned()),
-                ("dataDirSize", "0".to_owned()),
-                ("dataLogDir", "(memory)".to_owned()),
-                ("dataLogSize", "0".to_owned()),
+                ("dataDir", data.clone()),
+                ("dataDirSize", snapshots.to_string()),
+                ("dataLogDir", data),
+                ("dataLogSize", logs.to_string()),
                 ("tickTime", settings.tick_ms.to_string()),
                 ("maxClientCnxns", options.connections_per_address_max.unwrap_or(0).to_string()),
                 ("minSessionTimeout", settings.session_timeout_min_ms.to_string()),
@@ -83,6 +89,27 @@ impl Report<'_> {
                 ("serverId", options.server_id.0.to_string()),
             ],
         )
+    }
+
+    /// How long snapshots are, and logs, as far as they can be seen. Nothing is, in memory.
+    fn bytes_on_disk(&self) -> (u64, u64) {
+        let (mut snapshots, mut logs) = (0, 0);
+        let entries = self.shared.data.as_ref().and_then(|path| std::fs::read_dir(path).ok());
+        for entry in entries.into_iter().flatten().flatten() {
+            let length = || entry.metadata().map_or(0, |metadata| metadata.len());
+            match entry.file_name().to_str().and_then(FileName::parse).map(|name| name.kind) {
+                Some(FileKind::Log(_)) => logs += length(),
+                Some(FileKind::Snapshot(_)) => snapshots += length(),
+                Some(
+                    FileKind::AcceptedEpoch
+                    | FileKind::CurrentEpoch
+                    | FileKind::Installing
+                    | FileKind::Members,
+                )
+                | None => {}
+            }
+        }
+        (snapshots, logs)
     }
 
     fn summary(&self) -> String {

@@ -22,7 +22,7 @@ use zoolab_server::{Options, Serving, Whitelist};
 struct Running {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
+    task: JoinHandle<std::io::Result<()>>,
 }
 
 impl Running {
@@ -44,7 +44,7 @@ impl Running {
     /// Stops it as a signal would.
     async fn stop(self) {
         self.stop.send(()).unwrap();
-        self.task.await.unwrap();
+        self.task.await.unwrap().unwrap();
     }
 
     /// The test is over; a server that has ended by itself has panicked.

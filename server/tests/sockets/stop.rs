@@ -46,7 +46,7 @@ async fn what_was_answered_is_sent_before_the_end() {
     }
     assert!(answered > 2, "{answered}");
     drop(client);
-    task.await.unwrap();
+    task.await.unwrap().unwrap();
 }
 
 #[tokio::test]
