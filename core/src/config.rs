@@ -159,6 +159,9 @@ pub struct Ensemble {
     pub snapshots_kept: NonZeroU32,
     /// How many bytes of a snapshot are sent to a learner in one message.
     pub snap_part_bytes: NonZeroU32,
+    /// Whether a leader tells a server that a session has gone to another, so that it serves it no
+    /// longer. ZooKeeper's does not: there the old connection reads on until it writes.
+    pub tell_moved: bool,
     /// Bugs that are to be found; none, for everybody else.
     pub bugs: Bugs,
 }
@@ -178,6 +181,7 @@ impl Ensemble {
             snapshot_nodes: NonZeroU32::new(1000).expect("not zero"),
             snapshots_kept: NonZeroU32::new(3).expect("not zero"),
             snap_part_bytes: NonZeroU32::new(64 * 1024).expect("not zero"),
+            tell_moved: true,
             bugs: Bugs::NONE,
         }
     }

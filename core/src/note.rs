@@ -182,9 +182,13 @@ pub enum Branch {
     MembersPending,
     /// A proposal without its commit was sent to a learner before NEWLEADER.
     OutstandingSent,
+    /// A client came back to a session that was over.
+    RevalidationRefused,
     /// A leader ran out of numbers.
     Rollover,
-    /// A session was served by another server than before.
+    /// A session is served by another server than before.
+    SessionHandedOver,
+    /// A write came from a server that did not serve its session any more.
     SessionMoved,
     /// A learner was sent everything.
     Snap,

@@ -20,6 +20,7 @@ use crate::ids::{ConnId, LinkId, Millis, Now, SessionId, Ticks, Xid, Zxid};
 use crate::io::{Output, Timer};
 use crate::lookup::Lookup;
 use crate::request::Request;
+use crate::txn::{Change, Txn};
 
 /// A request that waits for the writes its session issued before it, or such a write.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -27,11 +28,35 @@ pub(crate) enum Waiting {
     /// To be answered when the session's earlier writes have been.
     Read { conn: ConnId, xid: Xid, request: Request, who: alloc::sync::Arc<[Id]> },
     /// Forwarded to the leader, not yet applied.
-    Forwarded { conn: ConnId, xid: Xid },
+    Forwarded { conn: ConnId, xid: Xid, wish: Wish },
     /// A sync that the leader was asked for.
     Sync { conn: ConnId, xid: Xid, request: Request },
     /// Proposed here, not yet applied.
     Write(Zxid),
+}
+
+/// What a learner has forwarded, as far as it decides which transaction comes of it: the number
+/// alone does not, for clients choose it, and the server itself uses zero.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Wish {
+    /// The session's end.
+    Close,
+    /// The session.
+    Open,
+    /// Anything else.
+    Write,
+}
+
+impl Wish {
+    /// Whether this can have come of it.
+    const fn becomes(self, change: &Change) -> bool {
+        match change {
+            Change::CloseSession { .. } => matches!(self, Self::Close),
+            Change::CreateSession { .. } => matches!(self, Self::Open),
+            Change::Error(_) => matches!(self, Self::Close | Self::Write),
+            Change::Multi(_) | Change::Node(_) => matches!(self, Self::Write),
+        }
+    }
 }
 
 /// Where a session's requests come from, as the leader sees it.
@@ -60,6 +85,8 @@ pub(crate) struct Live {
     pub(crate) waiting: VecDeque<Waiting>,
     /// Who may act for it; set by whoever did first, or came last.
     pub(crate) origin: Option<Origin>,
+    /// Transactions up to here were asked for on earlier connections.
+    since: Zxid,
 }
 
 /// The next id to give out. Its highest byte names the server.
@@ -134,13 +161,14 @@ impl Sessions {
         }
     }
 
-    /// Serves a session that the leader watches over.
-    pub(crate) fn serve(&mut self, id: SessionId, timeout_ms: i32, conn: ConnId) {
-        // What an earlier connection waits for is still on its way, and must not be taken for what
-        // this one will ask.
-        let waiting = self.live.remove(&id).map_or_else(VecDeque::new, |live| live.waiting);
+    /// Serves a session that the leader watches over. What was asked for on earlier connections,
+    /// here or elsewhere, has its place up to `since`, and must not be taken for what this one
+    /// will ask under the same numbers.
+    pub(crate) fn serve(&mut self, id: SessionId, timeout_ms: i32, conn: ConnId, since: Zxid) {
         let (deadline, closing, origin, conn) = (None, false, None, Some(conn));
-        self.live.insert(id, Live { timeout_ms, deadline, closing, conn, waiting, origin });
+        let waiting = VecDeque::new();
+        let live = Live { timeout_ms, deadline, closing, conn, waiting, origin, since };
+        self.live.insert(id, live);
     }
 
     /// Heard from since the last time this was asked.
@@ -150,10 +178,15 @@ impl Sessions {
 
     /// The connection and number of the request that has been applied, if it was forwarded by
     /// this server and is the next to be answered.
-    pub(crate) fn forwarded(&mut self, id: SessionId, cxid: Xid) -> Option<(ConnId, Xid)> {
-        let live = self.live.get_mut(&id)?;
+    pub(crate) fn forwarded(&mut self, txn: &Txn) -> Option<(ConnId, Xid)> {
+        let live = self.live.get_mut(&txn.session)?;
+        if txn.stamp.zxid <= live.since {
+            return None;
+        }
         match live.waiting.front() {
-            Some(Waiting::Forwarded { conn, xid }) if *xid == cxid => {
+            Some(Waiting::Forwarded { conn, xid, wish })
+                if *xid == txn.cxid && wish.becomes(&txn.change) =>
+            {
                 let asked = (*conn, *xid);
                 live.waiting.pop_front();
                 Some(asked)
@@ -168,10 +201,16 @@ impl Sessions {
         }
     }
 
-    /// The sync that has been answered by the leader, if it is the next to be answered.
-    pub(crate) fn synced(&mut self, id: SessionId) -> Option<(ConnId, Xid, Request)> {
+    /// The sync that has been answered by the leader, if it was asked for on this connection and
+    /// is the next to be answered.
+    pub(crate) fn synced(
+        &mut self,
+        id: SessionId,
+        asked: ConnId,
+    ) -> Option<(ConnId, Xid, Request)> {
         let live = self.live.get_mut(&id)?;
-        let is_sync = |waiting: &mut Waiting| matches!(waiting, Waiting::Sync { .. });
+        let is_sync =
+            |waiting: &mut Waiting| matches!(waiting, Waiting::Sync { conn, .. } if *conn == asked);
         match live.waiting.pop_front_if(is_sync)? {
             Waiting::Sync { conn, xid, request } => Some((conn, xid, request)),
             Waiting::Forwarded { .. } | Waiting::Read { .. } | Waiting::Write(_) => None,
@@ -203,10 +242,16 @@ impl Sessions {
         self.buckets.iter().map(|(tick, ids)| (*tick, list(ids))).collect()
     }
 
+    /// An id for a new session. A host's steady clock may begin anew with the host, so that old
+    /// ids come again.
     pub(crate) fn fresh_id(&mut self) -> SessionId {
-        let id = SessionId(self.next.0);
-        self.next.0 = self.next.0.wrapping_add(1);
-        id
+        loop {
+            let id = SessionId(self.next.0);
+            self.next.0 = self.next.0.wrapping_add(1);
+            if !self.table.contains_key(&id) && !self.live.contains(&id) {
+                return id;
+            }
+        }
     }
 
     /// Begins to watch over a session.
@@ -219,9 +264,9 @@ impl Sessions {
     ) {
         let deadline = self.deadline(now.steady, timeout_ms);
         let waiting = VecDeque::new();
-        let (closing, conn, origin) = (false, None, None);
+        let (closing, conn, origin, since) = (false, None, None, Zxid::ZERO);
         let due = Some(deadline);
-        let live = Live { timeout_ms, deadline: due, closing, conn, waiting, origin };
+        let live = Live { timeout_ms, deadline: due, closing, conn, waiting, origin, since };
         assert!(self.live.insert(id, live).is_none(), "session {id} was tracked already");
         self.buckets.entry(deadline).or_default().insert(id);
         self.arm(now, out);

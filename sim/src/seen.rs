@@ -78,6 +78,7 @@ impl Said {
             | Message::InformAndActivate { .. }
             | Message::LeaderInfo { .. }
             | Message::LearnerInfo { .. }
+            | Message::Moved { .. }
             | Message::NewLeader { .. }
             | Message::Ping { .. }
             | Message::Pong { .. }

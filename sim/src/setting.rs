@@ -53,6 +53,9 @@ pub struct Setting {
     pub search: Option<Bounds>,
     /// By how much each server's wall clock is off, in milliseconds, by server.
     pub skew_ms: Vec<i64>,
+    /// Whether a leader tells a server that a session has gone to another.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tell_moved: bool,
     /// Bugs of real servers that are on, by name. Only a program with the feature `bugs` has any.
     #[serde(with = "names", skip_serializing_if = "Vec::is_empty")]
     pub bugs: Vec<Bug>,
@@ -102,6 +105,7 @@ impl Setting {
             disks: Grain::Bytes,
             search: None,
             skew_ms: Vec::new(),
+            tell_moved: false,
             bugs: Vec::new(),
             promises: Vec::new(),
         }
@@ -131,6 +135,7 @@ impl Setting {
         ensemble.snapshot_every = NonZeroU32::new(self.snapshot_every);
         ensemble.snapshot_nodes = self.snapshot_nodes;
         ensemble.snap_part_bytes = self.snap_part_bytes;
+        ensemble.tell_moved = self.tell_moved;
         ensemble.bugs = Bugs::of(self.bugs.iter().copied()).map_err(SettingError::Bugs)?;
         Ok(ensemble)
     }

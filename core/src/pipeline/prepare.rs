@@ -133,7 +133,7 @@ impl<'a> Prepare<'a> {
     /// Decides a request, if it is one that takes a place in the order of all writes.
     pub fn decide(&mut self, asker: Asker<'_>, request: &Request) -> Option<Result<Change, Code>> {
         Some(match request {
-            Request::CloseSession => Ok(self.close_session(asker.session)),
+            Request::CloseSession => session(asker).map(|()| self.close_session(asker.session)),
             Request::Create(wish) => self.create(asker, wish).map(Change::Node),
             Request::CreateNowhere { op, flags, ttl_ms } => {
                 let refused = self.mode(*op, *flags, *ttl_ms).and(session(asker));

@@ -132,7 +132,7 @@ impl Server {
         }
         let asked = self.asked.pop_front_if(|asked| asked.zxid == zxid);
         let asked = asked.map(|asked| (asked.conn, asked.xid));
-        let asked = asked.or_else(|| self.sessions.forwarded(txn.session, txn.cxid));
+        let asked = asked.or_else(|| self.sessions.forwarded(&txn));
         match &txn.change {
             Change::CreateSession { timeout_ms } => {
                 self.sessions.opened(txn.session, *timeout_ms);

@@ -16,13 +16,14 @@ use alloc::vec::Vec;
 use super::{ConnState, Role, Server};
 use crate::acl::Id;
 use crate::code::Code;
-use crate::ids::{ConnId, LinkId, Now, SessionId, Xid};
+use crate::ids::{ConnId, LinkId, Now, SessionId, Xid, Zxid};
 use crate::io::Output;
 use crate::note::{Branch, Note};
 use crate::pipeline::prepare::is_write;
 use crate::request::{Request, Stamp};
-use crate::session::{Origin, Waiting};
+use crate::session::{Origin, Waiting, Wish};
 use crate::txn::Change;
+use crate::zab::leader::Leader;
 use crate::zab::{Ask, Forwarded, Message};
 
 impl Server {
@@ -39,14 +40,14 @@ impl Server {
         let Role::Following(follower) = &mut self.role else { return false };
         let Some(live) = self.sessions.live_mut(session) else { return false };
         let ask = if is_write(request) {
-            if *request == Request::CloseSession {
-                live.closing = true;
-            }
-            live.waiting.push_back(Waiting::Forwarded { conn, xid });
+            let closes = *request == Request::CloseSession;
+            live.closing |= closes;
+            let wish = if closes { Wish::Close } else { Wish::Write };
+            live.waiting.push_back(Waiting::Forwarded { conn, xid, wish });
             Ask::Write(request.clone())
         } else if matches!(request, Request::Sync { .. }) {
             live.waiting.push_back(Waiting::Sync { conn, xid, request: request.clone() });
-            follower.syncs.push_back(session);
+            follower.syncs.push_back((session, conn));
             Ask::Sync
         } else {
             return false;
@@ -68,7 +69,8 @@ impl Server {
         let Role::Following(follower) = &self.role else { return };
         let (cxid, who) = (Xid::default(), Arc::from([]));
         if let Some(live) = self.sessions.live_mut(session) {
-            live.waiting.push_back(Waiting::Forwarded { conn, xid: cxid });
+            let (xid, wish) = (cxid, Wish::Open);
+            live.waiting.push_back(Waiting::Forwarded { conn, xid, wish });
         }
         let forwarded = Forwarded { session, cxid, who, ask: Ask::Open { timeout_ms } };
         let message = Message::Request(Box::new(forwarded));
@@ -93,7 +95,7 @@ impl Server {
         &mut self,
         now: Now,
         session: SessionId,
-        valid: bool,
+        since: Option<Zxid>,
         out: &mut Vec<Output>,
     ) {
         let Role::Following(follower) = &mut self.role else { return };
@@ -101,17 +103,24 @@ impl Server {
         assert_eq!(asked, session, "answers come in the order of questions");
         // Another connection of the same client may have overtaken this one.
         let serving = self.sessions.live(session).and_then(|live| live.conn);
-        if let Some(other) = serving.filter(|other| valid && *other != conn) {
+        if let Some(other) = serving.filter(|other| since.is_some() && *other != conn) {
             self.close(other, out);
         }
-        self.revalidated(now, conn, session, valid, out);
+        self.revalidated(now, conn, session, since, out);
+    }
+
+    /// The leader has heard of a session from another server: what is left of it here is over.
+    pub(super) fn on_moved(&mut self, session: SessionId, out: &mut Vec<Output>) {
+        if let Some(conn) = self.sessions.live(session).and_then(|live| live.conn) {
+            self.close(conn, out);
+        }
     }
 
     /// The leader has sent everything committed before the oldest sync was asked for.
     pub(super) fn on_leader_synced(&mut self, out: &mut Vec<Output>) {
         let Role::Following(follower) = &mut self.role else { return };
-        let Some(session) = follower.syncs.pop_front() else { return };
-        let Some((conn, xid, request)) = self.sessions.synced(session) else { return };
+        let Some((session, conn)) = follower.syncs.pop_front() else { return };
+        let Some((conn, xid, request)) = self.sessions.synced(session, conn) else { return };
         self.read(conn, session, xid, &request, &[], out);
         self.read_on(session, out);
     }
@@ -132,9 +141,7 @@ impl Server {
                 if self.sessions.live(session).is_none() {
                     self.sessions.track(now, session, timeout_ms, out);
                 }
-                if let Some(live) = self.sessions.live_mut(session) {
-                    live.origin = Some(origin);
-                }
+                self.hand_to(session, origin, out);
                 let stamp = Stamp { zxid, time: now.wall };
                 let change = Ok(Change::CreateSession { timeout_ms });
                 self.propose(stamp, session, cxid, None, change, out);
@@ -148,8 +155,8 @@ impl Server {
                 }
             }
             Ask::Write(request) => {
-                self.sessions.touch(now, session);
-                if request != Request::CloseSession && self.has_moved(session, origin) {
+                let open = self.sessions.touch(now, session);
+                if open && request != Request::CloseSession && self.has_moved(session, origin) {
                     let Some(zxid) = self.next_zxid(out) else { return };
                     let stamp = Stamp { zxid, time: now.wall };
                     out.push(Output::Note(Note::Reached(Branch::SessionMoved)));
@@ -167,6 +174,31 @@ impl Server {
         *live.origin.get_or_insert(origin) != origin
     }
 
+    /// From now on this origin acts for the session. Whoever did before is told, so that it stops
+    /// serving it, and does not take for its own what others ask under the same numbers.
+    pub(super) fn hand_to(&mut self, session: SessionId, origin: Origin, out: &mut Vec<Output>) {
+        let Some(live) = self.sessions.live_mut(session) else { return };
+        let before = live.origin.replace(origin).filter(|before| *before != origin);
+        match before {
+            Some(Origin::Learner(link)) => {
+                out.push(Output::Note(Note::Reached(Branch::SessionHandedOver)));
+                if self.ensemble.tell_moved
+                    && let Role::Leading(leading) = &mut self.role
+                    && leading.learners.get_mut(link).is_some()
+                {
+                    out.push(Output::Send { link, message: Message::Moved { session } });
+                }
+            }
+            Some(Origin::Here) => {
+                out.push(Output::Note(Note::Reached(Branch::SessionHandedOver)));
+                if let Some(conn) = live.conn {
+                    self.close(conn, out);
+                }
+            }
+            None => {}
+        }
+    }
+
     pub(super) fn on_revalidate(
         &mut self,
         now: Now,
@@ -175,18 +207,16 @@ impl Server {
         timeout_ms: i32,
         out: &mut Vec<Output>,
     ) {
-        // Its connection here, if it has one, is not the newest any more.
-        let here = self.sessions.live(session).and_then(|live| live.conn);
-        let valid = self.sessions.resume(now, session, timeout_ms, None, out);
+        let conn = self.sessions.live(session).and_then(|live| live.conn);
+        let valid = self.sessions.resume(now, session, timeout_ms, conn, out);
         if valid {
-            if let Some(conn) = here {
-                self.close(conn, out);
-            }
-            if let Some(live) = self.sessions.live_mut(session) {
-                live.origin = Some(Origin::Learner(link));
-            }
+            self.hand_to(session, Origin::Learner(link), out);
+        } else {
+            out.push(Output::Note(Note::Reached(Branch::RevalidationRefused)));
         }
-        out.push(Output::Send { link, message: Message::Revalidated { session, valid } });
+        let Some(zxid) = self.leader().map(Leader::proposed) else { return };
+        let message = Message::Revalidated { session, valid, zxid };
+        out.push(Output::Send { link, message });
     }
 
     /// Whether a connection waits for its session.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{ConnState, Role, Server};
 use crate::config::Settings;
-use crate::ids::{ConnId, Now, SessionId, Xid};
+use crate::ids::{ConnId, Now, SessionId, Xid, Zxid};
 use crate::io::Output;
 use crate::request::{ConnectRequest, ConnectResponse, Request, Stamp};
 use crate::session::{Origin, password};
@@ -53,9 +53,7 @@ impl Server {
         if !proven || !self.sessions.resume(now, session, timeout_ms, Some(conn), out) {
             return self.expired(conn, read_only, out);
         }
-        if let Some(live) = self.sessions.live_mut(session) {
-            live.origin = Some(Origin::Here);
-        }
+        self.hand_to(session, Origin::Here, out);
         self.serve(now, conn, session, read_only, Vec::new(), out);
     }
 
@@ -66,13 +64,14 @@ impl Server {
         self.close(conn, out);
     }
 
-    /// The leader has said whether a session lives.
+    /// The leader has said whether a session lives, and up to where it has decided what was asked
+    /// for on earlier connections.
     pub(super) fn revalidated(
         &mut self,
         now: Now,
         conn: ConnId,
         session: SessionId,
-        valid: bool,
+        since: Option<Zxid>,
         out: &mut Vec<Output>,
     ) {
         let Some(connection) = self.conns.get_mut(&conn) else { return };
@@ -80,17 +79,15 @@ impl Server {
         let ConnState::Opening { read_only, timeout_ms, early } = state else {
             panic!("{conn:?} was answered twice");
         };
-        if !valid {
-            return self.expired(conn, read_only, out);
-        }
-        self.sessions.serve(session, timeout_ms, conn);
+        let Some(since) = since else { return self.expired(conn, read_only, out) };
+        self.sessions.serve(session, timeout_ms, conn, since);
         self.serve(now, conn, session, read_only, early, out);
     }
 
     fn open_session(&mut self, now: Now, conn: ConnId, timeout_ms: i32, out: &mut Vec<Output>) {
         let session = self.sessions.fresh_id();
         if matches!(self.role, Role::Following(_)) {
-            self.sessions.serve(session, timeout_ms, conn);
+            self.sessions.serve(session, timeout_ms, conn, self.zxid_last);
             self.forward_open(session, timeout_ms, conn, out);
             return;
         }

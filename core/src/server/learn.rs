@@ -553,8 +553,9 @@ impl Server {
                 let message = Message::Pong { touched };
                 out.push(Output::Send { link: follower.link, message });
             }
-            Message::Revalidated { session, valid } => {
-                self.on_revalidated(now, session, valid, out)
+            Message::Moved { session } => self.on_moved(session, out),
+            Message::Revalidated { session, valid, zxid } => {
+                self.on_revalidated(now, session, valid.then_some(zxid), out);
             }
             Message::Synced => self.on_leader_synced(out),
             Message::Ack(_)

@@ -30,8 +30,8 @@ pub(crate) struct Follower {
     /// Logged, not yet acknowledged; empty for an observer.
     owed: VecDeque<Zxid>,
     observer: bool,
-    /// Sessions that wait for SYNC, in the order they asked.
-    pub(crate) syncs: VecDeque<SessionId>,
+    /// Sessions that wait for SYNC, and on which connection, in the order they asked.
+    pub(crate) syncs: VecDeque<(SessionId, ConnId)>,
     /// Connections that wait for the leader's word on their session, in the order they asked.
     pub(crate) revalidating: VecDeque<(SessionId, ConnId)>,
 }

@@ -107,6 +107,12 @@ pub enum Message {
     },
     /// REQUEST: a client of the learner wants something that only the leader can decide.
     Request(Box<Forwarded>),
+    /// This learner does not serve the session any more: another server does. ZooKeeper has no
+    /// such word; there the old connection lives until the next write on it is refused.
+    Moved {
+        /// Which one.
+        session: SessionId,
+    },
     /// SYNC: everything committed before the learner asked has been sent.
     Synced,
     /// REVALIDATE: does this session live?
@@ -122,6 +128,9 @@ pub enum Message {
         session: SessionId,
         /// Whether it does.
         valid: bool,
+        /// The newest proposal. Whatever the learner has forwarded for that session so far has
+        /// been decided up to here; whatever it forwards from now on comes later.
+        zxid: Zxid,
     },
 }
 
@@ -201,11 +210,13 @@ pub enum MessageKind {
     CommitAndActivate,
     /// INFORMANDACTIVATE.
     InformAndActivate,
+    /// The session is served elsewhere.
+    Moved,
 }
 
 impl MessageKind {
     /// All of them, each at the place that its number says.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Ack,
         Self::AckEpoch,
         Self::Commit,
@@ -228,6 +239,7 @@ impl MessageKind {
         Self::UpToDate,
         Self::CommitAndActivate,
         Self::InformAndActivate,
+        Self::Moved,
     ];
 
     /// As it is written.
@@ -243,6 +255,7 @@ impl MessageKind {
             Self::Inform => "INFORM",
             Self::InformAndActivate => "INFORMANDACTIVATE",
             Self::LeaderInfo => "LEADERINFO",
+            Self::Moved => "MOVED",
             Self::NewLeader => "NEWLEADER",
             Self::ObserverInfo => "OBSERVERINFO",
             Self::Ping => "PING",
@@ -281,6 +294,7 @@ impl Message {
             Self::LeaderInfo { .. } => MessageKind::LeaderInfo,
             Self::LearnerInfo { observer: false, .. } => MessageKind::FollowerInfo,
             Self::LearnerInfo { observer: true, .. } => MessageKind::ObserverInfo,
+            Self::Moved { .. } => MessageKind::Moved,
             Self::NewLeader { .. } => MessageKind::NewLeader,
             Self::Ping { .. } => MessageKind::Ping,
             Self::Pong { .. } => MessageKind::Pong,
@@ -314,7 +328,8 @@ impl Message {
             Self::LeaderInfo { epoch, .. }
             | Self::LearnerInfo { accepted: epoch, .. }
             | Self::NewLeader { epoch, .. } => Zxid::first_of(*epoch),
-            Self::Pong { .. }
+            Self::Moved { .. }
+            | Self::Pong { .. }
             | Self::Request(_)
             | Self::Revalidate { .. }
             | Self::Revalidated { .. }

@@ -305,6 +305,7 @@ impl Ledger {
             | MessageKind::Inform
             | MessageKind::InformAndActivate
             | MessageKind::LeaderInfo
+            | MessageKind::Moved
             | MessageKind::ObserverInfo
             | MessageKind::Ping
             | MessageKind::Pong
@@ -351,6 +352,7 @@ impl Ledger {
             | MessageKind::Proposal => self.legal(from, zxid.epoch(), judge),
             MessageKind::AckEpoch
             | MessageKind::Diff
+            | MessageKind::Moved
             | MessageKind::Ping
             | MessageKind::Pong
             | MessageKind::Request

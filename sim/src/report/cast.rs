@@ -99,7 +99,8 @@ impl Kind {
             | MessageKind::InformAndActivate
             | MessageKind::Proposal => Self::Broadcast,
             MessageKind::Ping | MessageKind::Pong => Self::Ping,
-            MessageKind::Request
+            MessageKind::Moved
+            | MessageKind::Request
             | MessageKind::Revalidate
             | MessageKind::Revalidated
             | MessageKind::Synced => Self::Forward,

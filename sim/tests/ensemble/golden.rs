@@ -29,7 +29,7 @@ fn twenty_seeds_mean_what_they_meant() {
         "51: 5917 steps, 4e7bde47e3c24d71, Held",
         "52: 27088 steps, c61296952633b523, Held",
         "53: 716 steps, 58aede9a2490d0fb, Held",
-        "54: 65138 steps, 49e793cda985035e, Held",
+        "54: 65947 steps, 4df76febc659089f, Held",
         "55: 2415 steps, 119a4d55d2498882, Held",
         "56: 13200 steps, 5a8ff6bfa2b42f76, Held",
         "57: 4366 steps, 5c0ed220ee51abeb, Held",
