@@ -139,6 +139,8 @@ pub struct Ensemble {
     pub quorum: Quorum,
     /// Who follows without a vote.
     pub observers: BTreeSet<ServerId>,
+    /// Who is in no configuration yet, and may come to be in one.
+    pub spares: BTreeSet<ServerId>,
     /// How long connecting and synchronizing may take. Too short and a large snapshot never gets
     /// across; too long and a dead candidate is waited for.
     pub init_limit: Ticks,
@@ -173,6 +175,7 @@ impl Ensemble {
         Self {
             quorum,
             observers: BTreeSet::new(),
+            spares: BTreeSet::new(),
             init_limit: Ticks(10),
             sync_limit: Ticks(5),
             counter_max: u32::MAX - 1,
@@ -191,6 +194,14 @@ impl Ensemble {
     #[must_use]
     pub fn of_one(me: ServerId) -> Self {
         Self { recent: 0, snapshot_every: None, ..Self::new(Quorum::of_one(me)) }
+    }
+
+    /// All servers that there are, in order: members, and those that may become members.
+    #[must_use]
+    pub fn servers(&self) -> BTreeSet<ServerId> {
+        let mut servers = self.members();
+        servers.extend(&self.spares);
+        servers
     }
 
     /// All members, in order.

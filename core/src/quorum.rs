@@ -176,10 +176,11 @@ impl Joint {
         self.all().any(|quorum| quorum.has_voter(server))
     }
 
-    /// What a server's vote weighs where it weighs more.
+    /// What a server's vote weighs among the members in force. Without weight it cannot be
+    /// elected: others may not have heard of it, and would wait for somebody else for ever.
     #[must_use]
     pub fn weight(&self, server: ServerId) -> u64 {
-        self.all().map(|quorum| quorum.weight(server)).max().unwrap_or_default()
+        self.now.weight(server)
     }
 
     /// Whether these servers are enough in both.

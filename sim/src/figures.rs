@@ -41,7 +41,7 @@ pub struct Figures {
 }
 
 /// What must be reached across many seeds; otherwise they test less than they seem to.
-pub const MUST_REACH: [&str; 12] = [
+pub const MUST_REACH: [&str; 16] = [
     "DIFF",
     "DIFF, empty",
     "TRUNC",
@@ -54,6 +54,10 @@ pub const MUST_REACH: [&str; 12] = [
     "acks taken back",
     "data missing",
     "fuzzy snapshot",
+    "change of members committed",
+    "change of members completed by the next leader",
+    "leader handed over",
+    "members learned",
 ];
 
 const fn name(branch: Branch) -> &'static str {
@@ -112,6 +116,7 @@ const fn fault(step: &Step) -> Option<&'static str> {
         Step::Answer { .. }
         | Step::Ask { .. }
         | Step::Call { .. }
+        | Step::Change { .. }
         | Step::Closed { .. }
         | Step::Deliver { .. }
         | Step::Dial { .. }

@@ -21,6 +21,12 @@ pub struct Setting {
     pub voters: Vec<Vec<(u8, u64)>>,
     /// The servers that follow without a vote.
     pub observers: Vec<u8>,
+    /// Whether the ensemble may change.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reconfig: bool,
+    /// The servers that are in no configuration yet.
+    #[serde(skip_serializing_if = "is_default")]
+    pub spares: Vec<u8>,
     /// How many clients there are.
     pub clients: u16,
     /// How many nodes they use.
@@ -90,6 +96,8 @@ impl Setting {
         Self {
             voters: vec![(1..=voters).map(|id| (id, 1)).collect()],
             observers: Vec::new(),
+            reconfig: false,
+            spares: Vec::new(),
             clients: 1,
             nodes: 8,
             tick_ms: 2000,
@@ -128,6 +136,12 @@ impl Setting {
         }
         self.bounds()?;
         ensemble.observers = observers;
+        let members = ensemble.members();
+        let spares: BTreeSet<ServerId> = self.spares.iter().copied().map(ServerId).collect();
+        if let Some(id) = spares.iter().find(|id| members.contains(id)) {
+            return Err(SettingError::Spare(*id));
+        }
+        ensemble.spares = spares;
         ensemble.init_limit = Ticks(self.init_limit);
         ensemble.sync_limit = Ticks(self.sync_limit);
         ensemble.counter_max = self.counter_max;
@@ -165,7 +179,8 @@ impl Setting {
     /// # Errors
     /// If they cannot work.
     pub fn settings(&self) -> Result<Settings, SettingError> {
-        Settings::with_tick(self.tick_ms).checked().map_err(SettingError::Settings)
+        let settings = Settings::with_tick(self.tick_ms);
+        Settings { reconfig: self.reconfig, ..settings }.checked().map_err(SettingError::Settings)
     }
 }
 
@@ -191,6 +206,8 @@ pub enum SettingError {
     Quorum(QuorumError),
     /// The servers cannot serve.
     Settings(SettingsError),
+    /// A server is in the ensemble already.
+    Spare(ServerId),
 }
 
 impl std::fmt::Display for SettingError {
@@ -203,6 +220,7 @@ impl std::fmt::Display for SettingError {
             Self::Bugs(error) => error.fmt(f),
             Self::Quorum(error) => write!(f, "voters: {error}"),
             Self::Settings(error) => write!(f, "tick-ms: {error}"),
+            Self::Spare(id) => write!(f, "spares: server {id} is in the ensemble already"),
         }
     }
 }

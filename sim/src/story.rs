@@ -181,6 +181,7 @@ fn what(step: &Step, doing: &Doing) -> String {
         }
         Step::Join { leader, server } => format!("{} finds its leader, {leader}", who(server)),
         Step::Write { server, .. } => format!("{} is asked for a write", who(server)),
+        Step::Change { server, .. } => format!("{} is asked for another ensemble", who(server)),
         Step::Dial { client, server } => format!("client {client} connects to {}", who(server)),
         Step::Ask { client } => format!("what client {client} says arrives"),
         Step::Answer { client } => format!("client {client} hears an answer"),

@@ -106,6 +106,10 @@ pub struct Plan {
     pub setting: Setting,
     /// Which faults happen, and how long on the average between two of them, in milliseconds.
     pub faults: Vec<(Family, u32)>,
+    /// How long on the average between two wishes for other members, in milliseconds; never, if
+    /// zero.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub change_ms: u32,
     /// How many servers may lose what is on their disks. Beyond a minority only safety can hold.
     pub disks_lost: u8,
     /// How long the trouble lasts.
@@ -137,6 +141,7 @@ impl Plan {
         Self {
             setting: Setting::plain(voters),
             faults: Vec::new(),
+            change_ms: 0,
             disks_lost: 0,
             trouble_ms: 60_000,
             calm_ms: 600_000,
@@ -191,7 +196,31 @@ impl Plan {
         let harmed = plan.faults.iter().any(|(family, _)| harmful.contains(family));
         let most = if draw.one_in(12) { voters as u8 } else { minority };
         plan.disks_lost = if harmed { most } else { 0 };
+        plan.draw_changes(seed);
         plan
+    }
+
+    /// In some runs the ensemble changes. Whose disks may be lost then, nobody could say: today's
+    /// minority is tomorrow's majority. So nobody's are.
+    fn draw_changes(&mut self, seed: u64) {
+        let mut coin = Stream::new(seed, "members");
+        let (groups, first) = (self.setting.voters.len(), &self.setting.voters[0]);
+        let plain = groups == 1 && first.iter().all(|(_, weight)| *weight == 1);
+        if coin.one_in(6) && plain && first.len() > 1 {
+            self.change(coin.between(1500, 15_000) as u32, coin.between(1, 2) as u8);
+        }
+    }
+
+    /// The ensemble changes every so often, and has so many spare servers.
+    pub fn change(&mut self, every_ms: u32, spares: u8) {
+        let setting = &mut self.setting;
+        let ids = setting.voters.iter().flatten().map(|(id, _)| id).chain(&setting.observers);
+        let most = ids.max().copied().unwrap_or_default();
+        setting.spares = (1..=spares).map(|id| most + id).collect();
+        setting.reconfig = true;
+        self.change_ms = every_ms;
+        self.disks_lost = 0;
+        self.faults.retain(|(family, _)| !matches!(family, Family::Rot | Family::Wipe));
     }
 
     /// Itself, if it can be run.
@@ -233,9 +262,10 @@ impl Plan {
         let Setting { voters, observers, clients, tick_ms, bugs, .. } = &self.setting;
         let sizes: Vec<String> = voters.iter().map(|group| group.len().to_string()).collect();
         let faults: Vec<&str> = self.faults.iter().map(|(family, _)| family.name()).collect();
+        let changes = if self.change_ms > 0 { ", changing" } else { "" };
         let bugs: Vec<&str> = bugs.iter().map(|bug| bug.name()).collect();
         format!(
-            "{} voters, {} observers, {clients} clients, tick {tick_ms} ms, {} s of {}{}{}",
+            "{} voters, {} observers{changes}, {clients} clients, tick {tick_ms} ms, {} s of {}{}{}",
             sizes.join("+"),
             observers.len(),
             self.trouble_ms / 1000,
@@ -244,6 +274,10 @@ impl Plan {
             bugs.join(" "),
         )
     }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn draw_voters(draw: &mut Stream) -> u8 {

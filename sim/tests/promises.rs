@@ -1,12 +1,14 @@
 //! Every promise is seen broken: a story that keeps them all, and for each a way to leave it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use zoolab_core::election::Ballot;
+use zoolab_core::members::Members;
 use zoolab_core::quorum::Quorum;
 use zoolab_core::request::Stamp;
 use zoolab_core::storage::{EpochKind, Saved};
-use zoolab_core::txn::Change;
+use zoolab_core::txn::{Change, NodeChange};
 use zoolab_core::zab::Message;
 use zoolab_core::{
     Code, Ensemble, Epoch, Millis, Note, ServerId, SessionId, Settings, Txn, Why, Xid, Zxid,
@@ -26,6 +28,20 @@ fn txn(zxid: Zxid) -> Arc<Txn> {
     let stamp = Stamp { zxid, time: Millis(0) };
     let change = Change::Error(Code::NoNode);
     Arc::new(Txn { stamp, session: SessionId(1), cxid: Xid(1), change, digest: None })
+}
+
+/// With this transaction these are to be the voters.
+fn change(zxid: Zxid, voters: &[ServerId]) -> Arc<Txn> {
+    let data = Some(members(zxid, voters).to_string().into_bytes().into());
+    let path = "/zookeeper/config".into();
+    let change = NodeChange::SetData { path, data, version: -1, reconfig: true };
+    let txn = txn(zxid);
+    Arc::new(Txn { change: Change::Node(change), ..Txn::clone(&txn) })
+}
+
+fn members(zxid: Zxid, voters: &[ServerId]) -> Arc<Members> {
+    let quorum = Quorum::majority(voters.iter().copied()).expect("somebody votes");
+    Arc::new(Members::first(&quorum, &BTreeSet::new()).with_version(zxid))
 }
 
 fn saved(last: Zxid, epoch: Epoch) -> Box<Saved> {
@@ -141,6 +157,16 @@ impl Story {
             .ack(other, leader, zxid)
     }
 
+    /// The same, with a change of members.
+    fn safe_change(&mut self, leader: ServerId, other: ServerId, txn: &Arc<Txn>) -> &mut Self {
+        let zxid = txn.stamp.zxid;
+        self.note(leader, Note::Proposed(Arc::clone(txn)));
+        for server in [leader, other] {
+            self.see(Seen::Appended { server, txn: Arc::clone(txn) }).sync(server, zxid);
+        }
+        self.ack(other, leader, zxid)
+    }
+
     /// And committed, and applied by both.
     fn write(&mut self, leader: ServerId, other: ServerId, zxid: Zxid) -> &mut Self {
         self.safe(leader, other, zxid)
@@ -188,6 +214,19 @@ fn planted(promise: Promise) -> Story {
     match promise {
         Promise::AckInOrder => {
             story.one_epoch().delivered(ONE, THREE, Message::Ack(zxid(1, 9)));
+        }
+        Promise::MembersDecided => {
+            story.one_epoch().note(ONE, Note::Joined(members(next, &[ONE, TWO])));
+        }
+        Promise::MembersMonotonicity => {
+            let all = [ONE, TWO, THREE];
+            story.one_epoch().note(ONE, Note::Joined(members(zxid(1, 0), &all)));
+            let members = members(Zxid::ZERO, &all);
+            story.see(Seen::MembersWritten { server: ONE, members });
+        }
+        Promise::OneChange => {
+            story.one_epoch().note(THREE, Note::Proposed(change(next, &[ONE, TWO])));
+            story.note(THREE, Note::Proposed(change(after, &[TWO, THREE])));
         }
         Promise::AckDurable => {
             story.one_epoch().propose(THREE, next).log(ONE, next);
@@ -450,6 +489,33 @@ fn promises_go_by_their_names() {
         unknown.starts_with("no such promise; there are ack-in-order, ack-durable, "),
         "{unknown}"
     );
+}
+
+/// While the ensemble changes, two quorums have to agree, and whoever has left does not count.
+#[test]
+fn what_is_enough_changes_with_the_ensemble() {
+    let (at, after) = (zxid(1, 2), zxid(1, 3));
+    let txn = change(at, &[TWO, THREE]);
+    let mut old = Story::default();
+    old.one_epoch().safe_change(THREE, ONE, &txn).note(THREE, Note::Committed(at));
+    let mut both = Story::default();
+    // Server 2 comes late, with all there is.
+    both.one_epoch().ack(TWO, THREE, zxid(1, 0)).0.retain(
+        |seen| !matches!(seen, Seen::Sent { from: TWO, message, .. } if message.zxid == zxid(1, 0)),
+    );
+    both.log(TWO, zxid(1, 1)).sync(TWO, zxid(1, 1)).safe_change(THREE, TWO, &txn);
+    both.note(THREE, Note::Committed(at)).note(THREE, Note::Joined(members(at, &[TWO, THREE])));
+    assert_eq!(both.judge(), Ok(()));
+    let mut left = Story(both.0);
+    left.see(Seen::Appended { server: ONE, txn }).sync(ONE, at).safe(THREE, ONE, after);
+    left.note(THREE, Note::Committed(after));
+    let all: Vec<String> = [old, left].map(|story| story.judge().unwrap_err().to_string()).into();
+    insta::assert_debug_snapshot!(all, @r#"
+    [
+        "quorum-durability: server 3 committed 1:2, which no quorum has safe",
+        "quorum-durability: server 3 committed 1:3, which no quorum has safe",
+    ]
+    "#);
 }
 
 /// Some promises can be broken in more than one way.

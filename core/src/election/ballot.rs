@@ -20,10 +20,12 @@ pub struct Ballot {
 }
 
 impl Ballot {
-    /// Whether this one is to be preferred. Nobody without weight is.
+    /// Whether this one is to be preferred. Nobody without weight is; and whoever will have some
+    /// votes for others until then.
     #[must_use]
     pub fn beats(&self, other: &Self, quorum: &Joint) -> bool {
-        quorum.weight(self.leader) > 0 && self > other
+        let waits = quorum.next.is_some() && quorum.weight(other.leader) == 0;
+        quorum.weight(self.leader) > 0 && (self > other || waits)
     }
 }
 

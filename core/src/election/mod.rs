@@ -15,6 +15,10 @@
 //! and a restarted one may vote twice in a round. Only discovery, with its promises on disk, makes
 //! one of them a leader.
 //!
+//! While the ensemble changes, the members in force elect, one of themselves; the next ones are
+//! heard and told as well. ZooKeeper wants a quorum of both, and lets the next ones be elected:
+//! then those who have not heard of the change and those who have never agree.
+//!
 //! Stricter than the Java code in one place: what arrives while settling is recorded like
 //! anything else instead of being dropped.
 
@@ -207,7 +211,8 @@ impl Election {
             })
             .map(|(server, _)| *server)
             .collect();
-        let enough = self.quorum.is_enough(&same);
+        // Those who are only proposed to vote may not know that; discovery will ask them.
+        let enough = self.quorum.now.is_enough(&same);
         if enough && !self.settling {
             out.push(Wish::Settle { ms: SETTLE_MS });
         }
@@ -372,6 +377,21 @@ mod tests {
         let decided = |stance| Notification { stance, ballot: ballot(3, 1, 1), round: 2 };
         election.hear(ServerId(2), decided(Stance::Following), &mut out);
         assert!(election.hear(ServerId(3), decided(Stance::Leading), &mut out).is_some());
+    }
+
+    /// From 1, 2, 3 to 3, 4, 5: server 4 has all that 3 has, and 1 and 2 have not heard of it.
+    #[test]
+    fn whoever_is_only_proposed_to_vote_votes_for_others() {
+        let next = Some(Quorum::majority((3..=5).map(ServerId)).unwrap().into());
+        let joint = Joint { next, ..three() };
+        let mut out = Vec::new();
+        let mut election =
+            Election::begin(ServerId(4), joint.clone(), 0, Some(ballot(4, 1, 5)), &mut out);
+        election.hear(ServerId(3), vote(ballot(3, 1, 5), 1), &mut out);
+        assert_eq!(election.notification().unwrap().ballot.leader, ServerId(3));
+        let mut election = Election::begin(ServerId(3), joint, 0, Some(ballot(3, 1, 5)), &mut out);
+        election.hear(ServerId(1), vote(ballot(3, 1, 5), 1), &mut out);
+        assert_eq!(election.settled().map(|decision| decision.ballot.leader), Some(ServerId(3)));
     }
 
     #[test]

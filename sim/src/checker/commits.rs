@@ -25,6 +25,7 @@ impl Ledger {
             || format!("server {server} proposed {zxid} in an epoch in which another had proposed"),
         )?;
         let count = proposals.map_or(0, |proposals| proposals.txns.len());
+        self.change_proposed(server, txn, judge)?;
         judge.holds(Promise::LocalPrimaryOrder, count + 1 == zxid.counter() as usize, || {
             format!("server {server} proposed {zxid} as number {}", count + 1)
         })?;
@@ -108,9 +109,13 @@ impl Ledger {
         judge.holds(Promise::CommitOrder, next, || {
             format!("server {server} committed {zxid} after {}", self.committed.last())
         })?;
-        judge.holds(Promise::QuorumDurability, self.is_safe(zxid), || {
+        let safe = self.changes.may_commit(zxid, |id| self.has(id, zxid));
+        judge.holds(Promise::QuorumDurability, safe, || {
             format!("server {server} committed {zxid}, which no quorum has safe")
         })?;
+        let newest = self.proposed.get(&zxid.epoch()).and_then(|all| all.txns.last());
+        let newest = newest.map_or(zxid, |(txn, _)| txn.stamp.zxid);
+        self.changes.committed(zxid, newest);
         for (epoch, reign) in self.reigns.range(zxid.epoch()..).skip(1) {
             judge.holds(Promise::LeaderCompleteness, reign.begun.has(zxid), || {
                 format!("server {server} committed {zxid}, without which epoch {epoch} is to begin")

@@ -46,7 +46,8 @@ impl Ledger {
                     id == server && accepted < epoch
                         || member.presented.get(&id).is_some_and(|accepted| *accepted < epoch)
                 };
-                let fresh = !member.leads || self.ensemble.quorum.is_enough_if(known);
+                let quorum = self.changes.quorum_of(member.members);
+                let fresh = !member.leads || quorum.is_enough_if(known);
                 judge.holds(Promise::EpochFresh, fresh, || {
                     format!("server {server} leads epoch {epoch}, a quorum has promised as much")
                 })?;
@@ -203,9 +204,12 @@ impl Ledger {
         if late {
             return Ok(());
         }
-        judge.holds(Promise::QuorumDurability, self.is_safe(begun.last()), || {
+        let has = |id: ServerId| self.has(id, begun.last());
+        let safe = self.changes.may_begin(|zxid| begun.has(zxid), has);
+        judge.holds(Promise::QuorumDurability, safe, || {
             format!("epoch {epoch} begins with {}, which no quorum has safe", begun.last())
         })?;
+        self.changes.begun(epoch, |zxid| begun.has(zxid));
         self.committed = begun;
         self.established = Some(epoch);
         Ok(())

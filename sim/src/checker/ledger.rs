@@ -16,6 +16,7 @@ use zoolab_core::{Ensemble, Epoch, Note, ServerId, Txn, Why, Zxid};
 
 use super::history::History;
 use super::judge::Judge;
+use super::members::Changes;
 use super::promise::{Promise, Violation};
 use crate::seen::{Said, Seen};
 
@@ -70,6 +71,10 @@ pub(super) struct Member {
     pub(super) lost: bool,
     /// Something on its disk is not as it was written.
     pub(super) damaged: bool,
+    /// The version of the members that it takes for being in force.
+    pub(super) members: Zxid,
+    /// The version of those that are safe on its disk.
+    pub(super) members_safe: Zxid,
     /// What snapshots under way to it stand for.
     pub(super) snapshots: Vec<History>,
     /// It has been told to cut its log there.
@@ -111,7 +116,7 @@ pub(super) struct Proposals {
 /// See the [module](self).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Ledger {
-    pub(super) ensemble: Arc<Ensemble>,
+    pub(super) changes: Changes,
     /// By number: they are small.
     members: Vec<Member>,
     pub(super) proposed: BTreeMap<Epoch, Proposals>,
@@ -126,8 +131,7 @@ pub(super) struct Ledger {
 
 impl Hash for Ledger {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { ensemble: _, members, proposed, committed, reigns, established, delivered } =
-            self;
+        let Self { changes, members, proposed, committed, reigns, established, delivered } = self;
         let ids = (0..).map(ServerId);
         hash_unordered(ids.zip(members), state);
         proposed.hash(state);
@@ -135,14 +139,15 @@ impl Hash for Ledger {
         reigns.hash(state);
         established.hash(state);
         delivered.hash(state);
+        changes.hash(state);
     }
 }
 
 impl Ledger {
-    pub(super) fn new(ensemble: Arc<Ensemble>) -> Self {
-        let most = ensemble.members().last().map_or(0, |server| usize::from(server.0));
+    pub(super) fn new(ensemble: &Ensemble) -> Self {
+        let most = ensemble.servers().last().map_or(0, |server| usize::from(server.0));
         Self {
-            ensemble,
+            changes: Changes::new(ensemble),
             members: vec![Member::default(); most + 1],
             proposed: BTreeMap::new(),
             committed: History::default(),
@@ -175,12 +180,10 @@ impl Ledger {
         Some(history)
     }
 
-    /// Whether a quorum of disks has this. What a lost disk had is not held against anybody.
-    pub(super) fn is_safe(&self, zxid: Zxid) -> bool {
-        self.ensemble.quorum.is_enough_if(|id| {
-            let member = self.member(id);
-            member.lost || member.durable >= zxid && member.history.has(zxid)
-        })
+    /// Whether a disk has this. What a lost disk had is not held against anybody.
+    pub(super) fn has(&self, server: ServerId, zxid: Zxid) -> bool {
+        let member = self.member(server);
+        member.lost || member.durable >= zxid && member.history.has(zxid)
     }
 
     pub(super) fn observe(&mut self, event: &Seen, judge: &mut Judge<'_>) -> Result<(), Violation> {
@@ -196,7 +199,11 @@ impl Ledger {
                 self.epoch_written(*server, *kind, *epoch, judge)
             }
             Seen::Installed { server, zxid } => self.installed(*server, *zxid, judge),
-            Seen::MembersWritten { .. } => Ok(()),
+            Seen::MembersWritten { server, members } => {
+                let version = members.version();
+                self.member_mut(*server).members_safe = version;
+                self.in_force(*server, version, judge)
+            }
             Seen::Note { server, note } => self.note(*server, note, judge),
             Seen::Refused { server, why } => {
                 let member = self.member_mut(*server);
@@ -251,7 +258,7 @@ impl Ledger {
                 Ok(())
             }
             Note::Established(epoch) => self.establish(server, *epoch, judge),
-            Note::Joined(_) => Ok(()),
+            Note::Joined(members) => self.joined(server, members, judge),
             Note::Left(why) => left(server, *why, judge),
             Note::Looking { ballot } => {
                 self.leaves(server);

@@ -113,7 +113,7 @@ impl Ledger {
                 let member = self.member(id);
                 member.lost || id != server && member.durable >= lost && member.history.has(lost)
             };
-            let kept = done && self.ensemble.quorum.is_enough_if(others);
+            let kept = done && self.changes.is_enough(others);
             judge.holds(Promise::CommittedDurability, kept, || {
                 format!("server {server} is to give up {lost}, which is committed")
             })?;
@@ -196,6 +196,8 @@ impl Ledger {
             due.is_none_or(|due| due == saved.tree.digest()),
             || format!("server {server} read another tree at {last} than others have"),
         )?;
+        let version = saved.members.as_ref().map_or(Zxid::ZERO, |members| members.version());
+        self.members_read(server, version, judge)?;
         let member = self.member(server);
         let (durable, lost) = (member.durable, member.lost || member.damaged);
         let least = member.cut_at.map_or(durable, |to| to.min(durable));

@@ -4,6 +4,7 @@
 //!   Seen ---> Ledger ---> epochs   promises about epochs: votes, promises, leaders
 //!                         logs     promises about what disks have
 //!                         commits  promises about what is proposed, committed and applied
+//!                         members  promises about who is in the ensemble
 //!                               |
 //!                               v
 //!                             judge   whether a broken one counts
@@ -15,6 +16,7 @@ mod history;
 mod judge;
 mod ledger;
 mod logs;
+mod members;
 pub mod promise;
 
 use std::sync::Arc;
@@ -37,7 +39,7 @@ impl Checkers {
     /// For an ensemble that has never run. Only these promises are watched; all, if none is named.
     #[must_use]
     pub fn new(ensemble: Arc<Ensemble>, promises: &[Promise]) -> Self {
-        Self { ledger: Ledger::new(ensemble), watched: Watched::of(promises) }
+        Self { ledger: Ledger::new(&ensemble), watched: Watched::of(promises) }
     }
 
     /// Looks at what a step made visible.

@@ -61,6 +61,11 @@ pub enum Promise {
     LocalPrimaryOrder,
     /// Zxids in a log increase (L6).
     LogOrder,
+    /// Whoever takes members for being in force, quorums of the old and of the new have had that
+    /// change safe.
+    MembersDecided,
+    /// Nobody goes back to older members, not even over a restart.
+    MembersMonotonicity,
     /// Whoever looks for a leader, or catches up with its log, has nothing in memory that is not
     /// on disk (D12).
     MemoryBehindDisk,
@@ -70,6 +75,8 @@ pub enum Promise {
     NoHole,
     /// The leader of an older epoch commits nothing once a newer one has begun (E9).
     OldLeaderSilent,
+    /// A leader proposes no change of members while another is undecided.
+    OneChange,
     /// A server promises itself to an epoch once in its life (E1).
     OnePromise,
     /// Messages arrive in the phase they belong to (E2).
@@ -102,7 +109,7 @@ pub enum Promise {
 
 impl Promise {
     /// All of them, by name.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 45] = [
         Self::AckInOrder,
         Self::AckDurable,
         Self::BootTotality,
@@ -127,10 +134,13 @@ impl Promise {
         Self::LeaderCompleteness,
         Self::LocalPrimaryOrder,
         Self::LogOrder,
+        Self::MembersDecided,
+        Self::MembersMonotonicity,
         Self::MemoryBehindDisk,
         Self::MessageLegal,
         Self::NoHole,
         Self::OldLeaderSilent,
+        Self::OneChange,
         Self::OnePromise,
         Self::Phase,
         Self::PrefixConsistency,

@@ -169,7 +169,9 @@ pub fn cast(step: &Step, before: &World) -> Cast {
             Cast { kind: Kind::Search, who, mark: None }
         }
         Step::Join { leader, server } => between(Kind::Search, server, leader, None),
-        Step::Write { server, .. } => to_one(Kind::Search, server, None),
+        Step::Write { server, .. } | Step::Change { server, .. } => {
+            to_one(Kind::Search, server, None)
+        }
         Step::Dial { client, server } => {
             let who = vec![Who::Client(*client), Who::Server(*server)];
             Cast { kind: Kind::Client, who, mark: None }

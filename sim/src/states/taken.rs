@@ -66,7 +66,7 @@ pub(super) const fn kind(step: &Step) -> u8 {
         Step::Reload { .. } => 5,
         Step::Timeout { .. } => 6,
         Step::Restart { .. } => 7,
-        Step::Write { .. } => 8,
+        Step::Write { .. } | Step::Change { .. } => 8,
         Step::Crash { .. } => 9,
         Step::PowerLoss { .. } => 10,
         Step::Break { .. } => 11,
@@ -107,11 +107,11 @@ pub(super) fn looks_far(event: &Seen) -> bool {
             Note::Committed(_)
             | Note::Discovered { .. }
             | Note::Established(_)
+            | Note::Joined(_)
             | Note::Proposed(_) => true,
             Note::Applied { .. }
             | Note::CaughtUp { .. }
             | Note::Elected { .. }
-            | Note::Joined(_)
             | Note::Left(_)
             | Note::Looking { .. }
             | Note::Reached(_)

@@ -65,6 +65,10 @@ pub enum Step {
     /// The leader's host wants a write.
     Write { server: ServerId, value: u32 },
 
+    // What whoever looks after it does.
+    /// The leader's host wants some servers to vote, some to observe, and some to leave.
+    Change { server: ServerId, join: Vec<ServerId>, observe: Vec<ServerId>, leave: Vec<ServerId> },
+
     // What clients do.
     /// A client connects to a server.
     Dial { client: ClientId, server: ServerId },
@@ -219,6 +223,13 @@ impl Step {
             }
             Self::Join { leader, server } => (34, id(leader), id(server)),
             Self::Write { server, value } => (35, id(server), u64::from(*value)),
+            Self::Change { server, join, observe, leave } => {
+                for servers in [join, observe, leave] {
+                    hash.word(servers.len() as u64);
+                    servers.iter().for_each(|server| hash.word(id(server)));
+                }
+                (36, id(server), 0)
+            }
         };
         hash.word(tag);
         hash.word(a);

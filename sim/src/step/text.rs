@@ -90,6 +90,12 @@ impl fmt::Display for Step {
             }
             Self::Join { leader, server } => write!(f, "join {leader} by {server}"),
             Self::Write { server, value } => write!(f, "write {server} {value}"),
+            Self::Change { server, join, observe, leave } => {
+                write!(f, "change {server}")?;
+                join.iter().try_for_each(|id| write!(f, " +{id}"))?;
+                observe.iter().try_for_each(|id| write!(f, " ~{id}"))?;
+                leave.iter().try_for_each(|id| write!(f, " -{id}"))
+            }
         }
     }
 }
@@ -143,6 +149,21 @@ impl<'a> Words<'a> {
             }
             *self = ahead;
         }
+    }
+
+    /// Servers to join, to observe and to leave, to the end of the line.
+    fn changes(&mut self) -> Result<[Vec<ServerId>; 3], NoStep> {
+        let mut all = [Vec::new(), Vec::new(), Vec::new()];
+        for word in self.0.by_ref() {
+            let expected = "a server's number after +, ~ or -";
+            let place = ["+", "~", "-"].iter().position(|sign| word.starts_with(sign));
+            let server = word.get(1..).and_then(|number| number.parse().ok()).map(ServerId);
+            let (Some(place), Some(server)) = (place, server) else {
+                return Err(NoStep { found: word.into(), expected });
+            };
+            all[place].push(server);
+        }
+        Ok(all)
     }
 
     fn pair(&mut self) -> Result<(ServerId, ServerId), NoStep> {
@@ -285,6 +306,11 @@ impl FromStr for Step {
                 let leader = words.server()?;
                 words.parse("by", |word| (word == "by").then_some(()))?;
                 Self::Join { leader, server: words.server()? }
+            }
+            "change" => {
+                let server = words.server()?;
+                let [join, observe, leave] = words.changes()?;
+                Self::Change { server, join, observe, leave }
             }
             "write" => Self::Write {
                 server: words.server()?,

@@ -10,6 +10,7 @@
 
 pub mod act;
 pub mod bytes;
+pub mod change;
 pub mod client;
 pub mod clients;
 pub mod clock;
@@ -130,7 +131,7 @@ impl World {
     pub fn new(setting: Setting) -> Result<Self, SettingError> {
         let ensemble = setting.ensemble()?;
         let settings = setting.settings()?;
-        let ids: Arc<[ServerId]> = ensemble.members().into_iter().collect();
+        let ids: Arc<[ServerId]> = ensemble.servers().into_iter().collect();
         let rules = Rules {
             extended_types: settings.extended_types,
             scatter: 0,
@@ -424,6 +425,9 @@ impl World {
                 meeting::join(&mut self.meeting(outcome), *leader, *server);
             }
             Step::Write { server, value } => self.write(*server, *value, outcome),
+            Step::Change { server, join, observe, leave } => {
+                self.change(*server, change::request(join, observe, leave), outcome);
+            }
         }
     }
 

@@ -245,6 +245,14 @@ impl World {
             | Step::Full { server, .. }
             | Step::Jump { server, .. }
             | Step::Drift { server, .. } => self.known(*server),
+            Step::Change { server, join, observe, leave } => {
+                [join, observe, leave].into_iter().flatten().try_for_each(|id| self.known(*id))?;
+                self.known(*server)?;
+                let host = self.host(*server);
+                let leads = host.server.as_ref().is_some_and(zoolab_core::Server::is_leading);
+                let may = leads && host.is_awake();
+                may.then_some(()).ok_or_else(|| Cannot(format!("server {server} does not lead")))
+            }
             Step::Free(_) | Step::Elect { .. } | Step::Join { .. } | Step::Write { .. } => {
                 self.can_in_search(step)
             }

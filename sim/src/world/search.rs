@@ -324,6 +324,7 @@ impl World {
             Step::Timeout { server, timer } => self.patience(*server, *timer).flatten(),
             Step::Answer { .. }
             | Step::Ask { .. }
+            | Step::Change { .. }
             | Step::Closed { .. }
             | Step::Cut { .. }
             | Step::Deliver { .. }

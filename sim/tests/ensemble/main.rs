@@ -1,6 +1,7 @@
 //! Whole ensembles, run from seeds.
 
 mod bugs;
+mod changes;
 #[expect(clippy::wildcard_enum_match_arm, reason = "each test looks at a few steps of many")]
 mod families;
 mod golden;

@@ -5,6 +5,7 @@
 //! ```
 
 mod calm;
+mod change;
 mod trouble;
 
 use std::collections::BTreeSet;
@@ -26,6 +27,8 @@ const LOOK_US: u64 = 500_000;
 enum Thought {
     /// The trouble is over.
     Calm,
+    /// Others could be in the ensemble.
+    Change,
     /// A client may do something.
     Client(ClientId),
     /// Something may go wrong.
@@ -70,6 +73,8 @@ pub struct Seeded {
     faults: Vec<(Family, u64, Stream)>,
     /// What becomes of votes, if anything: one in so many is lost, repeated or late.
     votes: Option<(u64, Stream)>,
+    /// Who else could be in the ensemble, and how long between two such thoughts.
+    changes: Option<(u64, Stream)>,
     /// Strikes a server that is being brought up to date, once.
     ambush: Option<Ambush>,
     /// The due time of the last thing on each connection, each way: order is kept. By number:
@@ -113,6 +118,13 @@ impl Seeded {
             let at = Instant(2_000_000 + start.below(*every_us * 2));
             schedule.push(at, Due::Thought(Thought::Fault(place as u8)));
         }
+        let changes = (plan.change_ms > 0).then(|| {
+            let mut stream = Stream::new(seed, "changes");
+            let every_us = u64::from(plan.change_ms) * 1000;
+            let at = Instant(1_000_000 + stream.below(every_us));
+            schedule.push(at, Due::Thought(Thought::Change));
+            (every_us, stream)
+        });
         schedule.push(Instant(plan.trouble_ms * 1000), Due::Thought(Thought::Calm));
         let mut voters: Vec<ServerId> = world.ensemble().quorum.voters().into_iter().collect();
         let mut victims = BTreeSet::new();
@@ -129,6 +141,7 @@ impl Seeded {
             work: Stream::new(seed, "work"),
             faults,
             votes,
+            changes,
             ambush: None,
             lanes: Vec::new(),
             next,
@@ -155,6 +168,7 @@ impl Seeded {
             Thought::Client(client) => self.client(at, client, world),
             Thought::Fault(place) if !self.calm => self.fault(at, usize::from(place), world),
             Thought::Fault(_) => {}
+            Thought::Change => self.change(at, world),
             Thought::Mend(mend) => self.mend(mend, world),
             Thought::Look => return self.look(at, world),
         }
