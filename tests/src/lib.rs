@@ -1,5 +1,6 @@
 //! What only the whole can show.
 
+pub mod behaviour;
 pub mod desk;
 pub mod differential;
 pub mod raw;
