@@ -1,13 +1,11 @@
 //! `zoolab show`: a recorded run as a picture.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use zoolab_sim::drive::hush_panics;
 use zoolab_sim::report::{Excerpt, Picture};
-use zoolab_sim::trace::Trace;
+use zoolab_sim::trace::{Trace, replace};
 
 use crate::Outcome;
 use crate::say::say;
@@ -64,9 +62,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     if let Some(output) = &args.output {
         let name = args.file.file_name().unwrap_or(args.file.as_os_str()).to_string_lossy();
-        let bytes = write(output, |out| picture.write_page(&name, out))
+        let mut page = Vec::new();
+        picture
+            .write_page(&name, &mut page)
+            .and_then(|()| replace(output, &page))
             .map_err(|error| format!("{}: {error}", output.display()))?;
-        let (steps, messages) = (picture.steps.len(), picture.flights.len());
+        let (steps, messages, bytes) = (picture.steps.len(), picture.flights.len(), page.len());
         say!("{}: {steps} steps, {messages} messages, {bytes} bytes", output.display());
     }
     Ok(ExitCode::SUCCESS)
@@ -89,62 +90,4 @@ fn draw(args: &Args, picture: &Picture) -> Result<(), String> {
     picture.draw_text(&excerpt, &mut text).map_err(|error| error.to_string())?;
     say!("{}", text.trim_end());
     Ok(())
-}
-
-/// Writes a file beside where it is to be, and gives it its name when it is whole.
-fn write(
-    path: &Path,
-    content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-) -> io::Result<u64> {
-    let found = std::fs::metadata(path);
-    if found.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "Is a directory"));
-    }
-    if found.is_ok_and(|found| !found.is_file()) {
-        // A pipe or a terminal keeps its name.
-        return fill(File::options().write(true).open(path)?, content).map(|(_, bytes)| bytes);
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = File::create(&part).and_then(|file| fill(file, content)).and_then(|written| {
-        let (file, bytes) = written;
-        file.sync_all()?;
-        std::fs::rename(&part, path)?;
-        Ok(bytes)
-    });
-    if written.is_err() {
-        // What is half written is nothing to anybody.
-        let _ = std::fs::remove_file(&part);
-    }
-    written
-}
-
-/// Writes all of it, and says how much that was.
-fn fill(
-    file: File,
-    content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-) -> io::Result<(File, u64)> {
-    let mut out = Counted { out: BufWriter::new(file), bytes: 0 };
-    content(&mut out)?;
-    let bytes = out.bytes;
-    let file = out.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok((file, bytes))
-}
-
-struct Counted {
-    out: BufWriter<File>,
-    bytes: u64,
-}
-
-impl io::Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

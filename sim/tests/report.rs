@@ -109,8 +109,8 @@ fn a_broken_promise_is_shown_with_what_it_is_about() {
         // What is due, or was lost, was there before, and somebody had it safe or proposed it.
         assert!(before.len() >= 2, "{bug}: {before:?}");
         assert!(before.iter().all(|one| one.step < last), "{bug}: {before:?}");
-        let told = picture.story.last().unwrap();
-        assert!(told.text.starts_with(&format!("This breaks {}: ", violation.promise)), "{told:?}");
+        let told = &picture.story.end;
+        assert!(told.starts_with(&format!("Broken promise {}: ", violation.promise)), "{told}");
         let page = page(&picture);
         assert!(page.contains(&format!("\"promise\":\"{}\"", violation.promise)), "{bug}");
     }

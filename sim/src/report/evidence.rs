@@ -46,7 +46,7 @@ pub(super) fn of(end: &End, steps: &[Moment], facts: &[Fact]) -> Vec<Evidence> {
 }
 
 /// How somebody is called in a sentence.
-pub(super) fn name(who: Who) -> String {
+fn name(who: Who) -> String {
     match who {
         Who::Server(id) => format!("server {id}"),
         Who::Client(id) => format!("client {id}"),

@@ -4,6 +4,10 @@
 
 use std::sync::Arc;
 
+use zoolab_core::ServerId;
+
+use super::cast::Who;
+use super::lanes::{self, Log, Value};
 use crate::checker::{Checkers, Violation};
 use crate::drive::{End, caught, panicked};
 use crate::seen::Seen;
@@ -20,6 +24,8 @@ pub struct Film<'a> {
     checkers: Checkers,
     outcome: Outcome,
     overlooked: Vec<Violation>,
+    /// By server.
+    logs: Vec<(ServerId, Log)>,
     done: usize,
     end: Option<End>,
 }
@@ -34,6 +40,7 @@ impl Clone for Film<'_> {
             checkers: self.checkers.clone(),
             outcome,
             overlooked: self.overlooked.clone(),
+            logs: self.logs.clone(),
             done: self.done,
             end: self.end.clone(),
         }
@@ -48,8 +55,9 @@ impl<'a> Film<'a> {
     pub fn new(trace: &'a Trace) -> Result<Self, SettingError> {
         let world = World::new(trace.header.plan.setting.clone())?;
         let checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
-        let outcome = Outcome::default();
-        Ok(Self { trace, world, checkers, outcome, overlooked: Vec::new(), done: 0, end: None })
+        let logs = world.servers().iter().map(|id| (*id, Log::default())).collect();
+        let (outcome, overlooked) = (Outcome::default(), Vec::new());
+        Ok(Self { trace, world, checkers, outcome, overlooked, logs, done: 0, end: None })
     }
 
     /// What is performed.
@@ -94,6 +102,26 @@ impl<'a> Film<'a> {
         &self.overlooked
     }
 
+    /// Everybody, servers first.
+    #[must_use]
+    pub fn everybody(&self) -> Vec<Who> {
+        let servers = self.world.servers().iter().map(|id| Who::Server(*id));
+        servers.chain(self.world.clients().map(|(id, _)| Who::Client(id))).collect()
+    }
+
+    /// What somebody is, thing by thing; always the same things.
+    ///
+    /// # Panics
+    /// If there is nobody of that name.
+    #[must_use]
+    pub fn state(&self, who: Who) -> Vec<(&'static str, Value)> {
+        lanes::state(self, who)
+    }
+
+    pub(super) fn logs(&self) -> &[(ServerId, Log)] {
+        &self.logs
+    }
+
     /// How it ended; none while there are steps to come.
     #[must_use]
     pub const fn end(&self) -> Option<&End> {
@@ -119,6 +147,9 @@ impl<'a> Film<'a> {
             world.step(*at, step, outcome);
             checkers.judge(&outcome.seen, overlooked)
         });
+        for (id, log) in &mut self.logs {
+            *log = self.outcome.seen.iter().fold(*log, |log, event| log.after(*id, event));
+        }
         self.done += 1;
         match happened {
             Ok(Ok(())) => {}

@@ -5,6 +5,7 @@ use std::fmt;
 use zoolab_core::{Epoch, ServerId, Timer, Zxid};
 
 use super::cast::Who;
+use super::film::Film;
 use crate::seen::Seen;
 use crate::step::ClientId;
 use crate::world::World;
@@ -117,7 +118,7 @@ struct ServerNow {
 
 /// What is known of a server's disk from what was seen.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Log {
+pub(super) struct Log {
     /// The end of what was handed to it.
     written: Zxid,
     /// The end of what no power loss can take away.
@@ -278,11 +279,12 @@ impl Lanes {
     }
 
     /// Looks at the world after so many steps.
-    pub(super) fn look(&mut self, steps: u32, seen: &[Seen], world: &World) {
+    pub(super) fn look(&mut self, steps: u32, film: &Film<'_>) {
+        let world = film.world();
         let Self { all, servers, clients } = self;
         let (of_servers, of_clients) = all.split_at_mut(servers.len());
-        for ((id, before), lane) in servers.iter_mut().zip(of_servers) {
-            let log = seen.iter().fold(before.log, |log, event| log.after(*id, event));
+        let logs = film.logs().iter().map(|(_, log)| *log);
+        for (((id, before), lane), log) in servers.iter_mut().zip(of_servers).zip(logs) {
             let now = ServerNow::of(world, *id, log);
             if now != *before {
                 change(lane, steps, &before.values(), &now.values());
@@ -318,7 +320,8 @@ fn change(lane: &mut Lane, steps: u32, before: &[Value], now: &[Value]) {
 }
 
 impl Log {
-    fn after(self, id: ServerId, seen: &Seen) -> Self {
+    /// After something was seen.
+    pub(super) fn after(self, id: ServerId, seen: &Seen) -> Self {
         let (server, log) = match seen {
             Seen::Appended { server, txn } => (server, Self { written: txn.stamp.zxid, ..self }),
             Seen::Synced { server, zxid } => (server, Self { safe: *zxid, ..self }),
@@ -327,9 +330,7 @@ impl Log {
                 (server, Self { written: *to, safe: self.safe.min(*to) })
             }
             Seen::Started { server, saved, .. } | Seen::Reloaded { server, saved } => {
-                let last = saved.zxid_last;
-                let safe = last.min(self.safe.max(saved.zxid_snapshot));
-                (server, Self { written: last, safe })
+                (server, Self { written: saved.zxid_last, safe: saved.zxid_last })
             }
             Seen::Wiped { server } => (server, Self::default()),
             Seen::Client { .. }
@@ -348,12 +349,13 @@ impl Log {
     }
 }
 
-/// What a server and a client are, in a few words each: of whom, what, and its value now.
-#[must_use]
-pub fn state(world: &World, who: Who) -> Vec<(&'static str, Value)> {
+/// What somebody is, thing by thing.
+pub(super) fn state(film: &Film<'_>, who: Who) -> Vec<(&'static str, Value)> {
+    let world = film.world();
     match who {
         Who::Server(id) => {
-            let values = ServerNow::of(world, id, Log::default()).values();
+            let log = film.logs().iter().find(|(server, _)| *server == id);
+            let values = ServerNow::of(world, id, log.expect("a server of this world").1).values();
             OF_SERVER.into_iter().zip(values).collect()
         }
         Who::Client(id) => {

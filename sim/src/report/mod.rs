@@ -15,7 +15,6 @@ mod flights;
 pub mod lanes;
 mod page;
 mod picture;
-mod story;
 mod text;
 mod words;
 
@@ -24,6 +23,5 @@ pub use self::film::Film;
 pub use self::flights::{Fate, Flight};
 pub use self::lanes::{Lane, LaneKind, Series};
 pub use self::picture::{Evidence, Fact, Moment, Picture};
-pub use self::story::Sentence;
 pub use self::text::Excerpt;
 pub use self::words::{Mark, facts_of};

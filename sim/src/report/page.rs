@@ -29,6 +29,8 @@ use crate::drive::End;
 const STRIDE: usize = 256;
 /// Stands for a number in a text.
 const HOLE: char = '\u{1}';
+/// More sentences than this nobody reads; the end is what matters.
+const SENTENCES_MAX: usize = 400;
 /// Nobody's lane.
 const NOBODY: u8 = 255;
 
@@ -114,6 +116,7 @@ impl Picture {
         section("who", self.pack_who());
         section("flights", self.pack_flights(&mut texts));
         section("series", self.pack_series(&mut texts));
+        let left_out = self.story.lines.len().saturating_sub(SENTENCES_MAX);
         let meta = json!({
             "title": title,
             "about": self.about,
@@ -134,8 +137,9 @@ impl Picture {
             "end": self.ending(),
             "evidence": self.evidence.iter().map(|one| json!([one.step, one.text]))
                 .collect::<Vec<_>>(),
-            "story": self.story.iter().map(|one| json!([one.step, one.text])).collect::<Vec<_>>(),
-            "leftOut": self.story_left_out,
+            "story": self.story.lines[left_out..],
+            "storyEnd": self.story.end,
+            "leftOut": left_out,
         });
         // The page is drawn before its data is read.
         let mut rest = HTML;

@@ -5,11 +5,11 @@ use super::evidence;
 use super::film::Film;
 use super::flights::{Flight, Flights};
 use super::lanes::{Lane, Lanes};
-use super::story::{self, Sentence};
 use super::words::{Mark, facts_of};
 use crate::drive::End;
 use crate::setting::SettingError;
 use crate::step::Instant;
+use crate::story::Story;
 use crate::trace::Trace;
 
 /// See the [module](self). Steps are counted from one; what holds before the first is at zero.
@@ -34,9 +34,7 @@ pub struct Picture {
     /// Which steps speak of what the broken promise speaks of.
     pub evidence: Vec<Evidence>,
     /// The run in words.
-    pub story: Vec<Sentence>,
-    /// How many sentences were left out before the first one.
-    pub story_left_out: usize,
+    pub story: Story,
 }
 
 /// A step.
@@ -106,7 +104,7 @@ impl Picture {
             let panicked = matches!(film.end(), Some(End::Panicked(_)));
             if !panicked {
                 // A world in which our own code has given up is not to be looked at.
-                lanes.look(place, film.seen(), film.world());
+                lanes.look(place, &film);
                 flights.look(place, step, film.world());
             }
             let (kind, who) = (cast.kind, cast.who);
@@ -116,7 +114,7 @@ impl Picture {
         let end = film.end().cloned().unwrap_or(End::Held);
         let lanes = lanes.into_all();
         let evidence = evidence::of(&end, &steps, &facts);
-        let (story, story_left_out) = story::of(&steps, &facts, &end);
+        let story = Story::of(trace)?;
         Ok(Self {
             about: trace.header.about.clone(),
             seed: trace.header.seed,
@@ -128,7 +126,6 @@ impl Picture {
             end,
             evidence,
             story,
-            story_left_out,
         })
     }
 

@@ -189,10 +189,10 @@ const bad = new Set(['crash', 'powerloss', 'halt', 'refused', 'cut', 'break', 'p
 // Drawing.
 
 const scroller = el('scroller'), picture = el('picture'), names = el('names'), map = el('map');
-const GUTTER = 132, MAP = 64;
-let rowHeight = 22, cursor = 1, width = 0, height = 0, laneGap = 120, textAtX = 0;
+const STEPS = 14 + 7 * Math.max(5, String(N).length), GUTTER = STEPS + 84, MAP = 64;
+let rowHeight = 22, cursor = 1, width = 0, height = 0, laneGap = 120, margin = 0, textAtX = 0;
 const heights = [0.05, 0.1, 0.2, 0.4, 0.75, 1.5, 3, 5, 8, 12, 17, 22, 28, 36];
-const x = (lane) => GUTTER + laneGap * (seen.indexOf(lane) + 0.5);
+const x = (lane) => GUTTER + margin + laneGap * (seen.indexOf(lane) + 0.5);
 
 const size = (canvas, wide, high) => {
   const ratio = window.devicePixelRatio || 1;
@@ -214,10 +214,12 @@ const layOut = () => {
   pen = size(picture, width, height);
   namesPen = size(names, width, 34);
   mapPen = size(map, MAP, box.height);
-  const room = width - GUTTER - 8;
-  const texts = room - seen.length * 130 > 260;
-  laneGap = Math.max(26, Math.min(190, (texts ? room - 300 : room) / Math.max(1, seen.length)));
-  textAtX = texts ? GUTTER + laneGap * seen.length + 8 : 0;
+  const count = Math.max(1, seen.length), texts = width - GUTTER - count * 150 > 280;
+  const room = width - GUTTER - (texts ? 250 : 8);
+  // What the first lane has to say at its left, and the last one at its right.
+  margin = room / count < 70 ? 0 : 50;
+  laneGap = Math.max(26, Math.min(220, (room - margin) / (count + (texts ? 0.5 : 0))));
+  textAtX = texts ? GUTTER + margin + laneGap * (count + 0.5) + 6 : 0;
   el('height').style.height = Math.max(shown.length * rowHeight + 12, 1) + 'px';
   drawMap();
   draw();
@@ -241,8 +243,10 @@ const paint = () => {
   const stepFirst = rows ? shown[Math.min(first, rows - 1)] : 1;
   const stepLast = rows && last >= 0 ? shown[last] : 1;
   bands(first, last);
+  // From far away messages are many, and what everybody does must not be lost among them.
+  if (rowHeight < 5) arrows(stepFirst, stepLast);
   for (const lane of seen) lines(lane, stepFirst, stepLast);
-  arrows(stepFirst, stepLast);
+  if (rowHeight >= 5) arrows(stepFirst, stepLast);
   if (rowHeight >= 5) {
     for (let row = first; row <= last; row++) marks(shown[row], row);
   } else {
@@ -265,7 +269,12 @@ const bands = (first, last) => {
   };
   for (const step of evidenceSteps) band(step, color.evidence);
   if (broken) band(broken, color.broken);
-  band(cursor, color.cursor);
+  if (cursor !== broken) band(cursor, color.cursor);
+  else {
+    pen.strokeStyle = color.accent;
+    pen.lineWidth = 2;
+    pen.strokeRect(1, rowY(rowOf[cursor]) - rowHeight / 2 + 1, width - 2, Math.max(rowHeight - 2, 1));
+  }
 };
 
 const lines = (lane, stepFirst, stepLast) => {
@@ -326,7 +335,7 @@ let sparse = 1;
 const arrows = (stepFirst, stepLast) => {
   const [found, nth] = flightsBetween(stepFirst, stepLast);
   sparse = nth;
-  pen.globalAlpha = rowHeight < 1 ? 0.25 : rowHeight < 5 ? 0.6 : 1;
+  pen.globalAlpha = rowHeight < 1 ? 0.15 : rowHeight < 5 ? 0.6 : 1;
   for (const i of found) {
     const kind = flightKind[i];
     if (!on.kinds[kind] || !on.lanes[from[i]] || !on.lanes[to[i]]) continue;
@@ -334,12 +343,14 @@ const arrows = (stepFirst, stepLast) => {
     let x1 = x(to[i]), y1 = y(until[i]);
     if (fate[i] === 2) y1 = y(N + 1);
     const lost = fate[i] === 1;
-    if (lost) x1 = x0 + (x1 - x0) * 0.6;
+    // What never arrives is drawn where it begins.
+    if (lost) [x1, y1] = [x0 + (x1 - x0) * 0.5, y0 + Math.min(1.5 * rowHeight, y1 - y0)];
     if (fate[i] === 2) x1 = x0 + (x1 - x0) * 0.8;
     if (fate[i] === 3) [x1, y1] = [x0 + (x1 - x0) * 0.3, y0 + Math.min(rowHeight, (y1 - y0) * 0.3)];
     const chosen = until[i] === cursor && fate[i] === 0 || sent[i] === cursor;
     pen.strokeStyle = lost ? color.trouble : color.kinds[kind];
     pen.fillStyle = pen.strokeStyle;
+    if (rowHeight >= 5) pen.globalAlpha = chosen || y1 - y0 < 40 * rowHeight ? 1 : 0.35;
     pen.lineWidth = chosen ? 2.6 : meta.kinds[kind] === 'pings' ? 0.8 : 1.3;
     pen.setLineDash(rowHeight < 5 ? [] : dashes[meta.kinds[kind]] || []);
     pen.beginPath();
@@ -406,7 +417,7 @@ const marks = (step, row) => {
 };
 
 const clock = (us) => {
-  if (us < 10e6) return (us / 1000).toFixed(3) + ' ms';
+  if (us < 1e6) return (us / 1000).toFixed(3) + ' ms';
   return (us / 1e6).toFixed(6) + ' s';
 };
 const fitted = (said, room) => {
@@ -421,7 +432,7 @@ const words = (step, row) => {
   pen.textBaseline = 'middle';
   pen.fillStyle = step === cursor ? color.ink : color.quiet;
   pen.textAlign = 'right';
-  pen.fillText(String(step), 48, place);
+  pen.fillText(String(step), STEPS, place);
   pen.fillText(clock(now.at), GUTTER - 8, place);
   // The label stands at the arrow's head, on its side; in each row arrives one.
   const flight = arrival[step];
@@ -441,7 +452,7 @@ const words = (step, row) => {
     for (const [lane, said] of texts) {
       const mine = flight >= 0 && to[flight] === lane;
       const side = mine && taken > 0 ? -1 : 1;
-      const room = laneGap - 14;
+      const room = side < 0 && lane === seen[0] ? x(lane) - GUTTER - 12 : laneGap - 16;
       pen.font = `11px ${FONT}`;
       tag(x(lane) + side * 11, place, fitted(said, room), color.ink, side > 0 ? 'left' : 'right');
     }
@@ -462,7 +473,7 @@ const scale = (first, last) => {
   pen.fillStyle = color.quiet;
   const every = Math.max(1, Math.ceil(44 / rowHeight));
   for (let row = Math.ceil(first / every) * every; row <= last; row += every) {
-    pen.fillText(String(shown[row]), 48, rowY(row));
+    pen.fillText(String(shown[row]), STEPS, rowY(row));
     pen.fillText(clock(moment(shown[row]).at), GUTTER - 8, rowY(row));
   }
   if (sparse > 1) tag(width - 8, height - 10, `one message of ${sparse} is drawn`, color.quiet, 'right');
@@ -476,7 +487,7 @@ const heads = () => {
   p.textAlign = 'right';
   p.fillStyle = color.quiet;
   p.font = `11px ${FONT}`;
-  p.fillText('step', 48, 17);
+  p.fillText('step', STEPS, 17);
   p.fillText('time', GUTTER - 8, 17);
   p.textAlign = 'center';
   for (const lane of seen) {
@@ -488,7 +499,8 @@ const heads = () => {
     p.fillText(name, x(lane), 11);
     p.font = `11px ${FONT}`;
     p.fillStyle = role(now)[1] === color.down ? color.quiet : role(now)[1];
-    if (laneGap >= 64) p.fillText(epoch === '–' ? now : `${now}, e${epoch}`, x(lane), 25);
+    const long = `${now}, e${epoch}`;
+    if (laneGap >= 64) p.fillText(epoch === '–' || p.measureText(long).width > laneGap - 6 ? now : long, x(lane), 25);
   }
 };
 
@@ -592,11 +604,11 @@ const tell = () => {
 };
 
 const tellStory = () => {
-  const list = make('ol', meta.story.map(([step, said], nth) => make('li', [make('span', String(step)), make('p', said)], {
-    'data-step': step,
-    class: broken && nth === meta.story.length - 1 ? 'broken' : evidence.has(step) ? 'evidence' : '',
-    onclick: () => moveTo(step),
-  })));
+  const item = (step, said, name) => make('li', [make('span', String(step)), make('p', said)], {
+    'data-step': step, class: name, onclick: () => moveTo(step),
+  });
+  const list = make('ol', meta.story.map(([step, said]) => item(step, said, evidence.has(step) && step !== broken ? 'evidence' : '')));
+  list.append(item(N, meta.storyEnd, broken ? 'broken' : ''));
   const left = meta.leftOut ? ` the last ${meta.story.length} sentences of ${meta.story.length + meta.leftOut}` : '';
   el('story').append(make('h2', ['The story', make('small', left)]), list);
 };
@@ -710,7 +722,8 @@ const verdict = () => {
   box.className = 'bad';
   const head = meta.end.promise ? `broken promise: ${meta.end.promise}` : { stuck: 'did not get well again', panicked: 'our own code gave up', diverged: 'does not fit' }[meta.end.word];
   box.append(make('b', head), make('div', meta.end.what));
-  if (evidenceSteps.length) box.append(make('div', ['it is about ', ...new Set(evidenceSteps)].map((step) => typeof step === 'number' ? link(step) : step)));
+  const about = meta.evidence.slice(0, -1);
+  if (about.length) box.append(make('ul', about.map(([step, said]) => make('li', [link(step), ` ${said}`]))));
 };
 
 el('title').textContent = meta.about || meta.title;
@@ -790,6 +803,25 @@ layOut();
 if (wishes.includes('all')) fit();
 moveTo(Number(wantedStep) || broken || 1, true);
 paint();
+// How long it takes to draw what is in sight, at a hundred places and sizes.
+const measure = () => {
+  const [size, top] = [rowHeight, scroller.scrollTop], took = [];
+  for (let i = 0; i < 100; i++) {
+    rowHeight = heights[i % heights.length];
+    el('height').style.height = shown.length * rowHeight + 'px';
+    scroller.scrollTop = ((i * 37) % 100) / 100 * shown.length * rowHeight;
+    const start = performance.now();
+    paint();
+    took.push(performance.now() - start);
+  }
+  took.sort((a, b) => a - b);
+  document.documentElement.dataset.frames = `median ${took[50].toFixed(1)} ms, slowest ${took[99].toFixed(1)} ms`;
+  rowHeight = size;
+  layOut();
+  scroller.scrollTop = top;
+  paint();
+};
 document.documentElement.dataset.drawn = Math.round(performance.now());
 document.documentElement.dataset.unpacked = Math.round(performance.now() - began);
+if (wishes.includes('measure')) measure();
 })();

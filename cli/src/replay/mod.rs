@@ -1,5 +1,8 @@
 //! `zoolab replay`: performs a recorded run to the letter, and looks inside.
 
+mod step;
+
+use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,6 +10,7 @@ use std::sync::Arc;
 use zoolab_core::ServerId;
 use zoolab_sim::checker::Checkers;
 use zoolab_sim::drive::{Done, End, Onlooker, Report, drive, hush_panics};
+use zoolab_sim::report::Film;
 use zoolab_sim::strategy::replay::Replay;
 use zoolab_sim::trace::{Ending, Trace, Word};
 use zoolab_sim::world::World;
@@ -22,7 +26,8 @@ use crate::{Outcome, summary};
 #[command(after_help = "Examples:\n  \
     zoolab replay traces/shown/election.jsonl\n  \
     zoolab replay traces/shown/election.jsonl --every 1           each step, and who does what\n  \
-    zoolab replay traces/shown/election.jsonl --until 40 --state 2")]
+    zoolab replay traces/shown/election.jsonl --until 40 --state 2\n  \
+    zoolab replay traces/shown/election.jsonl --step              forward and back, by hand")]
 pub(crate) struct Args {
     /// The trace, compressed or not
     #[arg(value_name = "FILE")]
@@ -36,6 +41,9 @@ pub(crate) struct Args {
     /// Print every so many steps what happens and what each server does
     #[arg(long, value_name = "N")]
     every: Option<std::num::NonZeroU64>,
+    /// Go through it by hand, forward and back; reads from standard input what to do
+    #[arg(long, conflicts_with_all = ["until", "state", "every"])]
+    step: bool,
 }
 
 /// Prints on the way, and stops where it is told to.
@@ -90,6 +98,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         say!("{about}");
     }
     say!("seed {}: {}", trace.header.seed, trace.header.plan.summary());
+    if args.step {
+        let film = Film::new(&trace).map_err(|error| format!("{file}:1: {error}"))?;
+        return step::run(film, &mut BufReader::new(std::io::stdin()));
+    }
     let mut checkers = Checkers::new(Arc::clone(world.ensemble()), &world.setting().promises);
     let mut strategy = Replay::new(&trace.steps);
     let mut look = Look { until: args.until, every: args.every };
