@@ -32,7 +32,7 @@ const COULD_NOT_RUN: u8 = 2;
     after_help = "Start here:\n  \
         zoolab                          a few seconds of fuzzing\n  \
         zoolab run --seed 42            one run of a simulated ensemble\n  \
-        zoolab fuzz --seeds 0..1000     many, until a promise is broken\n  \
+        zoolab fuzz --seeds 0..1000     many; what fails is grouped and shrunk\n  \
         zoolab replay FILE              a recorded run, to the letter\n  \
         zoolab show FILE -o PAGE.html   a recorded run as a picture\n  \
         zoolab shrink FILE              the few steps of it that matter\n  \

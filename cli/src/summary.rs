@@ -1,5 +1,6 @@
 //! What happened, as people read it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use zoolab_sim::drive::{End, Report};
@@ -34,8 +35,8 @@ pub(crate) fn many(figures: &Figures, took: Duration) -> String {
     )
 }
 
-fn happened(figures: &Figures) -> String {
-    let list = |counts: &std::collections::BTreeMap<&'static str, u64>| {
+pub(crate) fn happened(figures: &Figures) -> String {
+    let list = |counts: &std::collections::BTreeMap<Cow<'static, str>, u64>| {
         let words: Vec<String> =
             counts.iter().map(|(name, number)| format!("{name} {number}")).collect();
         if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }

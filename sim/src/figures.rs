@@ -1,7 +1,9 @@
 //! What happened in a run, counted.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use zoolab_core::storage;
 use zoolab_core::{Branch, Note};
 
@@ -10,7 +12,8 @@ use crate::seen::Seen;
 use crate::step::{Instant, Step};
 
 /// See the [module](self).
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Figures {
     /// How many runs these are of.
     pub runs: u64,
@@ -33,10 +36,11 @@ pub struct Figures {
     /// Machines that lost power.
     pub power_losses: u64,
     /// How often each place worth reaching was reached.
-    pub reached: BTreeMap<&'static str, u64>,
+    pub reached: BTreeMap<Cow<'static, str>, u64>,
     /// How often each kind of fault happened.
-    pub faults: BTreeMap<&'static str, u64>,
+    pub faults: BTreeMap<Cow<'static, str>, u64>,
     /// How often each promise was broken that nobody watches.
+    #[serde(with = "named")]
     pub overlooked: BTreeMap<Promise, u64>,
 }
 
@@ -58,6 +62,30 @@ pub const MUST_REACH: [&str; 16] = [
     "change of members completed by the next leader",
     "leader handed over",
     "members learned",
+];
+
+/// The names by which faults are counted.
+pub(crate) const FAULTS: [&str; 20] = [
+    "break",
+    "crash",
+    "cut",
+    "disk-fails",
+    "doom",
+    "drift",
+    "full",
+    "heal",
+    "jump",
+    "lose-vote",
+    "pause",
+    "power-loss",
+    "repeat-vote",
+    "restart",
+    "resume",
+    "room",
+    "rot",
+    "slow-disk",
+    "slow-link",
+    "wipe",
 ];
 
 const fn name(branch: Branch) -> &'static str {
@@ -91,7 +119,8 @@ const fn name(branch: Branch) -> &'static str {
     }
 }
 
-const fn fault(step: &Step) -> Option<&'static str> {
+/// By what name a fault is counted, if it is one.
+pub(crate) const fn fault(step: &Step) -> Option<&'static str> {
     Some(match step {
         Step::Break { .. } => "break",
         Step::Crash { .. } => "crash",
@@ -139,7 +168,7 @@ impl Figures {
         self.steps += 1;
         self.time_us = at.0;
         if let Some(name) = fault(step) {
-            *self.faults.entry(name).or_default() += 1;
+            *self.faults.entry(name.into()).or_default() += 1;
         }
         self.messages += u64::from(matches!(step, Step::Deliver { .. }));
         self.frames += u64::from(matches!(step, Step::Ask { .. } | Step::Answer { .. }));
@@ -162,7 +191,7 @@ impl Figures {
                                 continue;
                             }
                         };
-                        *self.reached.entry(name).or_default() += 1;
+                        *self.reached.entry(name.into()).or_default() += 1;
                     }
                 }
                 Seen::Appended { .. }
@@ -189,7 +218,7 @@ impl Figures {
             Note::Committed(_) => self.commits += 1,
             Note::Elected { .. } => self.elections += 1,
             Note::Established(_) => self.epochs += 1,
-            Note::Reached(branch) => *self.reached.entry(name(*branch)).or_default() += 1,
+            Note::Reached(branch) => *self.reached.entry(name(*branch).into()).or_default() += 1,
             Note::Applied { .. }
             | Note::CaughtUp { .. }
             | Note::Discovered { .. }
@@ -210,7 +239,7 @@ impl Figures {
 
     /// What must be reached and was not.
     pub fn unreached(&self) -> impl Iterator<Item = &'static str> {
-        MUST_REACH.into_iter().filter(|name| !self.reached.contains_key(name))
+        MUST_REACH.into_iter().filter(|name| !self.reached.contains_key(*name))
     }
 
     /// Adds what was counted elsewhere.
@@ -226,13 +255,43 @@ impl Figures {
         self.crashes += other.crashes;
         self.power_losses += other.power_losses;
         for (name, count) in &other.reached {
-            *self.reached.entry(name).or_default() += count;
+            *self.reached.entry(name.clone()).or_default() += count;
         }
         for (name, count) in &other.faults {
-            *self.faults.entry(name).or_default() += count;
+            *self.faults.entry(name.clone()).or_default() += count;
         }
         for (promise, count) in &other.overlooked {
             *self.overlooked.entry(*promise).or_default() += count;
         }
+    }
+}
+
+/// Promises are written by their names.
+mod named {
+    use std::collections::BTreeMap;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::checker::Promise;
+
+    pub(super) fn serialize<S: Serializer>(
+        all: &BTreeMap<Promise, u64>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_map(all.iter().map(|(promise, count)| (promise.name(), count)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<BTreeMap<Promise, u64>, D::Error> {
+        let all = BTreeMap::<String, u64>::deserialize(from)?;
+        let named = |(name, count): (String, u64)| {
+            let promise = name.parse();
+            promise
+                .map(|promise| (promise, count))
+                .map_err(|error| D::Error::custom(format!("{name:?}: {error}")))
+        };
+        all.into_iter().map(named).collect()
     }
 }

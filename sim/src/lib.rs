@@ -11,6 +11,7 @@ pub mod heard;
 pub mod history;
 pub mod luck;
 pub mod model;
+pub mod pairs;
 pub mod report;
 pub mod rng;
 pub mod schedule;

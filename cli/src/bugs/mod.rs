@@ -15,7 +15,7 @@ use crate::say::say;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     zoolab bugs list\n  \
-    zoolab fuzz --bug ZOOKEEPER-4643\n\n\
+    zoolab fuzz --bug ZOOKEEPER-4643 --until-failure\n\n\
     They are only there in a program that was built for it, and never in one that serves:\n  \
     cargo build --release --features bugs")]
 pub(crate) struct Args {
@@ -55,7 +55,7 @@ fn table() -> String {
 
 fn built_in() -> String {
     if Bugs::BUILT_IN {
-        format!("built in: zoolab fuzz --bug {}", Bug::Zk4643)
+        format!("built in: zoolab fuzz --bug {} --until-failure", Bug::Zk4643)
     } else {
         "none of them is built in: cargo build --release --features bugs".into()
     }

@@ -10,4 +10,5 @@ mod run;
 mod search;
 mod serve;
 mod show;
+mod shrink;
 mod step;
