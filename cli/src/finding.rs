@@ -37,7 +37,7 @@ impl Finding<'_> {
     fn record(self, traces: &Path) -> Result<PathBuf, String> {
         let path = traces.join(format!("seed-{}.jsonl", self.seed));
         let plan = self.kind.plan(self.seed)?;
-        Recording::begin(&plan, self.seed, &path)?.run()?;
+        Recording::begin(&plan, self.seed, &path)?.run(&mut zoolab_sim::drive::Nobody)?;
         Ok(path)
     }
 }

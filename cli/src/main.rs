@@ -2,6 +2,7 @@
 
 mod bench;
 mod bugs;
+mod check;
 mod finding;
 mod fuzz;
 mod plan;
@@ -36,6 +37,7 @@ const COULD_NOT_RUN: u8 = 2;
         zoolab replay FILE              a recorded run, to the letter\n  \
         zoolab show FILE -o PAGE.html   a recorded run as a picture\n  \
         zoolab shrink FILE              the few steps of it that matter\n  \
+        zoolab check FILE               whether a recorded history keeps the promises\n  \
         zoolab bugs list                bugs of real servers, to be found\n  \
         zoolab serve                    serve ZooKeeper clients on 127.0.0.1:2181\n  \
         zoolab help serve               what a verb does, and all its options\n\n\
@@ -54,6 +56,7 @@ struct Cli {
 enum Verb {
     Bench(bench::Args),
     Bugs(bugs::Args),
+    Check(check::Args),
     Fuzz(fuzz::Args),
     Replay(replay::Args),
     Run(run::Args),
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
             None => fuzz::glance(),
             Some(Verb::Bench(args)) => bench::run(&args),
             Some(Verb::Bugs(args)) => bugs::run(&args),
+            Some(Verb::Check(args)) => check::run(&args),
             Some(Verb::Fuzz(args)) => fuzz::run(&args),
             Some(Verb::Replay(args)) => replay::run(&args),
             Some(Verb::Run(args)) => run::run(&args),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use zoolab_sim::drive::{self, Done, End, Nobody, Onlooker, Report, hush_panics};
+use zoolab_sim::history::online::{Both, Scribe};
 use zoolab_sim::swarm::Plan;
 use zoolab_sim::trace::{Header, Recorder};
 
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// Write all steps to this file; compressed if its name ends in .zst
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Write what clients say and hear to this file, for `zoolab check`
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
     /// Where the trace of a failure goes if it is not recorded anyway
     #[arg(long, value_name = "DIR", default_value = "target/traces")]
     traces: PathBuf,
@@ -55,15 +59,27 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let recording = args.record.as_deref().map(|path| Recording::begin(&plan, args.seed, path));
     let recording = recording.transpose()?;
+    let scribe = args.history.as_deref().map(|path| scribe(path, args.seed));
+    let mut scribe = scribe.transpose()?;
     hush_panics();
     say!("seed {}: {}", args.seed, plan.summary());
-    let report = match recording {
-        None => drive::run(&plan, args.seed, &mut Nobody).map_err(|error| error.to_string())?,
-        Some(recording) => recording.run()?,
+    let onlooker: &mut dyn Onlooker = match &mut scribe {
+        Some(scribe) => scribe,
+        None => &mut Nobody,
     };
+    let report = match recording {
+        None => drive::run(&plan, args.seed, onlooker).map_err(|error| error.to_string())?,
+        Some(recording) => recording.run(onlooker)?,
+    };
+    if let (Some(scribe), Some(path)) = (scribe, &args.history) {
+        scribe.finish().map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     say!("{}", summary::one(&report));
     if let Some(path) = &args.record {
         say!("recorded in {}", path.display());
+    }
+    if let Some(path) = &args.history {
+        say!("history: zoolab check {}", crate::finding::Pasted(path));
     }
     let mut differing = false;
     if args.check_determinism {
@@ -82,6 +98,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whoever writes a history of a run.
+fn scribe(path: &Path, seed: u64) -> Result<Scribe<std::fs::File>, String> {
+    let file = std::fs::File::create(path).and_then(|file| Scribe::begin(file, seed));
+    file.map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// A run all of whose steps are written down.
 pub(crate) struct Recording<'a> {
     plan: &'a Plan,
@@ -98,10 +120,11 @@ impl<'a> Recording<'a> {
         Ok(Self { plan, seed, path, recorder })
     }
 
-    /// Runs.
-    pub(crate) fn run(self) -> Result<Report, String> {
+    /// Runs, while somebody else looks on as well.
+    pub(crate) fn run(self, other: &mut dyn Onlooker) -> Result<Report, String> {
         let Self { plan, seed, path, mut recorder } = self;
-        let report = drive::run(plan, seed, &mut recorder).map_err(|error| error.to_string())?;
+        let mut both = Both(&mut recorder, other);
+        let report = drive::run(plan, seed, &mut both).map_err(|error| error.to_string())?;
         recorder.finish(&report).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(report)
     }

@@ -2,6 +2,7 @@
 
 mod alone;
 mod chance;
+mod check;
 pub(crate) mod clock;
 pub(crate) mod figures;
 mod frame;
@@ -22,6 +23,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    Check(check::Args),
     Core(alone::Args),
     Sim(sim::Args),
     Wire(wire::Args),
@@ -30,6 +32,7 @@ enum What {
 /// Measures, and says what came of it.
 pub(crate) fn run(args: &Args) -> Outcome {
     match &args.what {
+        What::Check(args) => check::run(args),
         What::Core(args) => alone::run(args),
         What::Sim(args) => sim::measure(args),
         What::Wire(args) => wire::run(args),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bugs;
+mod check;
 mod durable;
 mod fuzz;
 mod program;
