@@ -5,22 +5,40 @@
 //!   file ---> Reader --+                   +--> Writer ---> file
 //!                      v                   |
 //!                   Record, one line ------+
+//!                      |
+//!                      +--> Gather --> History --> check
 //! ```
 //!
 //! A history is what went over the wire, connection by connection, in the order in which it did.
 //! What an application is told by its client library comes later and in another order, and says
 //! nothing about servers.
 
+pub mod check;
+pub mod edn;
+pub mod fit;
+mod gather;
+pub mod generate;
+pub mod hear;
 pub mod hex;
+pub mod intern;
+pub mod jepsen;
+mod load;
+pub mod online;
 mod reader;
 pub mod record;
+pub mod search;
+pub mod store;
+pub mod tree;
 mod writer;
 
 use std::fmt;
 
+pub use self::gather::Gather;
 pub use self::hex::Hex;
+pub use self::load::load;
 pub use self::reader::{Read, Reader};
 pub use self::record::{Header, Record};
+pub use self::store::History;
 pub use self::writer::Writer;
 
 /// The format that is written, and the only one that is read.

@@ -189,6 +189,26 @@ pub enum Record {
     },
 }
 
+impl Record {
+    /// When it was, if it was at a moment.
+    #[must_use]
+    pub const fn at(&self) -> Option<u64> {
+        match self {
+            Self::Call { at, .. }
+            | Self::Connect { at, .. }
+            | Self::Event { at, .. }
+            | Self::Expired { at, .. }
+            | Self::Hello { at, .. }
+            | Self::Lost { at, .. }
+            | Self::Note { at, .. }
+            | Self::Open { at, .. }
+            | Self::Reply { at, .. }
+            | Self::State { at, .. } => Some(*at),
+            Self::Digest { .. } | Self::End { .. } | Self::Txn { .. } => None,
+        }
+    }
+}
+
 /// What is asked of a server.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -883,17 +883,19 @@ impl Service<'_> {
             (head.xid, head.wish.clone(), head.stage.clone(), head.floor);
         match (&wish, stage) {
             (Wish::Sync, Stage::Queued) => {
-                let mut target = self.zxid;
-                if self.goes_wrong(Defect::SyncNothing) && self.replicas[replica].zxid < target {
-                    target = 0;
-                    self.happen(false);
+                let here = self.replicas[replica].zxid;
+                if here > 0 && here < floor && self.goes_wrong(Defect::SyncNothing) {
+                    self.happen(true);
+                    self.clients[client].pending.pop_front();
+                    self.reply(client, xid, here, Ok(Answer::default()));
+                    return;
                 }
+                let target = self.zxid;
                 self.clients[client].pending[0].stage = Stage::Waiting(target);
             }
             (Wish::Sync, Stage::Waiting(target)) => {
                 if self.replicas[replica].zxid >= target {
                     let zxid = self.replicas[replica].zxid;
-                    self.outcome.observable |= target == 0 && zxid > 0 && zxid < floor;
                     self.clients[client].pending.pop_front();
                     self.reply(client, xid, zxid, Ok(Answer::default()));
                 }
