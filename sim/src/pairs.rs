@@ -143,6 +143,7 @@ mod tests {
                 "restart: nothing yet",
             ]
         );
-        assert_eq!(Pairs::most(), 35 * 20);
+        let kinds = OTHERS.len() + MessageKind::ALL.len() + Timer::ALL.len();
+        assert_eq!(Pairs::most(), kinds * figures::FAULTS.len());
     }
 }
