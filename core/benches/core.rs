@@ -109,7 +109,7 @@ fn tree(criterion: &mut Criterion) {
     let mut triggers = Vec::new();
     let mut write = |tree: &mut Tree, request: &Request| {
         stamp.zxid = stamp.zxid.next();
-        let asker = Asker { session: SessionId(1), who: &[], open: true };
+        let asker = Asker { session: SessionId(1), who: &[], open: true, local: false };
         let decided = Prepare::new(tree, &mut overlay, &settings, stamp).decide(asker, request);
         let Some(Ok(Change::Node(change))) = decided else { panic!("{decided:?}") };
         black_box(tree.apply(stamp, SessionId(1), &change, &mut triggers));

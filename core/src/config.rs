@@ -132,6 +132,19 @@ pub struct Boot {
     pub scatter: u64,
 }
 
+/// Whether sessions may be known to one server alone. Such a session costs no write, ends with
+/// its server or when its client goes to another, and cannot own ephemerals.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum LocalSessions {
+    /// No: all servers know each session.
+    #[default]
+    Off,
+    /// New sessions are and stay local.
+    On,
+    /// New sessions are local until they want an ephemeral.
+    Upgrading,
+}
+
 /// Who is in the ensemble, and how patient its members are. Equal on all of them.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Ensemble {
@@ -164,6 +177,11 @@ pub struct Ensemble {
     /// Whether a leader tells a server that a session has gone to another, so that it serves it no
     /// longer. ZooKeeper's does not: there the old connection reads on until it writes.
     pub tell_moved: bool,
+    /// What a new session is.
+    pub local_sessions: LocalSessions,
+    /// Whether a server that finds no leader serves reads to clients that are content with that.
+    /// They may see what is behind, and what is going to be taken back.
+    pub read_only: bool,
     /// Bugs that are to be found; none, for everybody else.
     pub bugs: Bugs,
 }
@@ -185,6 +203,8 @@ impl Ensemble {
             snapshots_kept: NonZeroU32::new(3).expect("not zero"),
             snap_part_bytes: NonZeroU32::new(64 * 1024).expect("not zero"),
             tell_moved: true,
+            local_sessions: LocalSessions::Off,
+            read_only: false,
             bugs: Bugs::NONE,
         }
     }

@@ -265,11 +265,14 @@ pub enum Timer {
     Settle,
     /// The leader was not heard from for too long.
     Silent,
+    // Last, for what a seed means depends on the numbers of those before.
+    /// No leader was found for so long that those are served who only read.
+    ReadOnly,
 }
 
 impl Timer {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Containers,
         Self::Establish,
         Self::HalfTick,
@@ -278,5 +281,6 @@ impl Timer {
         Self::Sessions,
         Self::Settle,
         Self::Silent,
+        Self::ReadOnly,
     ];
 }

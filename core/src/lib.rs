@@ -62,7 +62,7 @@ pub mod zab;
 pub use acl::{Acl, AclList, Id};
 pub use bugs::{Bug, Bugs};
 pub use code::Code;
-pub use config::{Boot, Ensemble, Settings};
+pub use config::{Boot, Ensemble, LocalSessions, Settings};
 pub use ids::{ConnId, Epoch, LinkId, Millis, Now, ServerId, SessionId, Ticks, Token, Xid, Zxid};
 pub use io::{Input, Output, Persist, Timer};
 pub use lookup::Lookup;

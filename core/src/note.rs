@@ -154,6 +154,8 @@ impl fmt::Display for Why {
 pub enum Branch {
     /// A learner's acknowledgements above its sync point were taken back.
     AcksTakenBack,
+    /// An empty container, or a node whose time was over, was removed.
+    ContainerCleaned,
     /// A server that may have lost its data joined without a vote.
     DataMissing,
     /// A change of members was committed.
@@ -182,6 +184,8 @@ pub enum Branch {
     MembersPending,
     /// A proposal without its commit was sent to a learner before NEWLEADER.
     OutstandingSent,
+    /// A client was served by a server without a leader.
+    ReadOnlyServed,
     /// A client came back to a session that was over.
     RevalidationRefused,
     /// A leader ran out of numbers.
@@ -190,6 +194,8 @@ pub enum Branch {
     SessionHandedOver,
     /// A write came from a server that did not serve its session any more.
     SessionMoved,
+    /// A local session wanted an ephemeral, and became one that all servers know.
+    SessionUpgraded,
     /// A learner was sent everything.
     Snap,
     /// A snapshot was written while transactions were applied.
@@ -204,4 +210,8 @@ pub enum Branch {
     VoterJoined,
     /// A server has lost its vote.
     VoterLeft,
+    /// A local session became known to all when its client had gone or wanted to go.
+    UpgradeRace,
+    /// A server without a leader was asked for what only a leader can do.
+    WriteRefused,
 }

@@ -16,7 +16,9 @@ mod forward;
 mod handshake;
 mod lead;
 mod learn;
+mod local;
 mod look;
+mod readonly;
 mod reconfig;
 mod snapshot;
 mod upkeep;
@@ -31,18 +33,18 @@ use crate::Text;
 use crate::acl::Id;
 use crate::auth;
 use crate::code::Code;
-use crate::config::{Boot, Ensemble, Settings};
+use crate::config::{Boot, Ensemble, LocalSessions, Settings};
 use crate::election::{Ballot, Election, Notification};
 use crate::ids::{ConnId, Epoch, Now, ServerId, SessionId, Token, Xid, Zxid};
 use crate::io::{Input, Output, Timer};
 use crate::lookup::{Lookup, Scatter};
 use crate::members::Members;
-use crate::pipeline::prepare::{Asker, ChangeWish, Prepare, is_write};
+use crate::pipeline::prepare::{Asker, ChangeWish, Prepare, is_write, wants_ephemeral};
 use crate::pipeline::read::Read;
 use crate::pipeline::{Overlay, ahead};
 use crate::quorum::Joint;
 use crate::request::{Body, Reply, Request, Stamp};
-use crate::session::{Origin, Sessions, Waiting};
+use crate::session::{Origin, Scope, Sessions, Waiting};
 use crate::storage::Saved;
 use crate::storage::snapshot::SnapshotWriter;
 use crate::tree::Tree;
@@ -134,6 +136,8 @@ pub struct Server {
     current: Epoch,
     /// The newest election round it took part in.
     round: u64,
+    /// Whether it serves reads while it looks for a leader.
+    read_only: bool,
     /// What it tells those who look for a leader, once it has found one.
     vote: Option<Notification>,
     /// Its disk was lost; until it has been given everything again it must not vote.
@@ -242,6 +246,7 @@ impl Server {
             accepted: saved.accepted_epoch,
             current: saved.current_epoch,
             round: 0,
+            read_only: false,
             vote: None,
             data_missing: saved.is_blank,
             needs_snapshot: false,
@@ -267,7 +272,7 @@ impl Server {
                 let who = Arc::new([auth::ip_id(address)]);
                 let fresh = Connection { address, who, state: ConnState::Accepted };
                 assert!(self.conns.insert(conn, fresh).is_none(), "{conn:?} is in use");
-                if !self.is_serving() {
+                if !self.is_serving() && !self.read_only {
                     self.close(conn, out);
                 }
             }
@@ -294,6 +299,7 @@ impl Server {
             Timer::Containers => self.on_containers(now, out),
             Timer::Establish => self.on_establish(out),
             Timer::HalfTick => self.on_half_tick(out),
+            Timer::ReadOnly => self.on_read_only(),
             Timer::Redial => self.on_redial(out),
             Timer::Resend => self.on_resend(out),
             Timer::Sessions => self.on_sessions(now, out),
@@ -349,13 +355,26 @@ impl Server {
             self.close(conn, out);
             return;
         }
+        if self.read_only && self.refuse_write(conn, session, xid, &request, out) {
+            return;
+        }
+        if self.sessions.is_local(session) {
+            if request == Request::CloseSession {
+                return self.close_local(conn, session, xid, request, who, out);
+            }
+            if wants_ephemeral(&request) && self.ensemble.local_sessions == LocalSessions::Upgrading
+            {
+                self.upgrade(now, conn, session, out);
+            }
+        }
         if matches!(self.role, Role::Following(_)) && self.forward(conn, xid, &request, &who, out) {
             return;
         }
         if is_write(&request) {
             let live = self.sessions.live_mut(session).expect("touched just now");
             live.origin = Some(Origin::Here);
-            self.decide(now, session, xid, Some(conn), &request, &who, out);
+            let local = live.scope == Scope::Local;
+            self.decide(now, session, local, xid, Some(conn), &request, &who, out);
             return;
         }
         let live = self.sessions.live_mut(session).expect("touched just now");
@@ -371,7 +390,7 @@ impl Server {
         if self.is_leading() && is_write(request) {
             let mighty = [Self::host_id()];
             let who = if ChangeWish::of(request).is_some() { &mighty[..] } else { &[] };
-            self.decide(now, SessionId::NONE, Xid::default(), None, request, who, out);
+            self.decide(now, SessionId::NONE, false, Xid::default(), None, request, who, out);
         }
     }
 
@@ -382,6 +401,7 @@ impl Server {
         &mut self,
         now: Now,
         session: SessionId,
+        local: bool,
         xid: Xid,
         conn: Option<ConnId>,
         request: &Request,
@@ -389,8 +409,11 @@ impl Server {
         out: &mut Vec<Output>,
     ) {
         let Some(zxid) = self.next_zxid(out) else { return };
-        let open = session == SessionId::NONE || self.sessions.is_open(session);
-        let asker = Asker { session, who, open };
+        let known = self.sessions.live(session);
+        // Whoever is local to a learner is not known here.
+        let open = known.map_or(local || session == SessionId::NONE, |live| !live.closing);
+        let local = known.map_or(local, |live| live.scope == Scope::Local);
+        let asker = Asker { session, who, open, local };
         let stamp = Stamp { zxid, time: now.wall };
         if let Some(wish) = ChangeWish::of(request) {
             return self.decide_change(stamp, asker, (xid, conn), wish, out);
@@ -455,6 +478,9 @@ impl Server {
         who: &[Id],
         out: &mut Vec<Output>,
     ) {
+        if *request == Request::CloseSession {
+            return self.end_local(session, Some((conn, xid)), out);
+        }
         // The client may have gone while this waited; its watches would have no home.
         if !self.conns.contains(&conn) {
             return;
@@ -559,6 +585,12 @@ impl Server {
             Role::Leading(leading) => leading.leader().is_some(),
             Role::Draining | Role::Joining(_) | Role::Looking(_) => false,
         }
+    }
+
+    /// Whether it has no leader, and serves clients that only read.
+    #[must_use]
+    pub const fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// Whether it leads and serves.

@@ -41,7 +41,7 @@ pub(crate) enum Waiting {
 pub(crate) enum Wish {
     /// The session's end.
     Close,
-    /// The session.
+    /// The session, which may have been here before all others know of it.
     Open,
     /// Anything else.
     Write,
@@ -59,6 +59,17 @@ impl Wish {
     }
 }
 
+/// Who knows of a session.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Scope {
+    /// All servers do, or will once its creation is applied.
+    Ensemble,
+    /// Only this server does, which watches over it.
+    Local,
+    /// Only this server did; its creation has been asked for and is not applied yet.
+    Upgrading,
+}
+
 /// Where a session's requests come from, as the leader sees it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Origin {
@@ -74,6 +85,7 @@ pub(crate) enum Origin {
 pub(crate) struct Live {
     /// As agreed on its newest connection.
     pub(crate) timeout_ms: i32,
+    pub(crate) scope: Scope,
     /// The tick at whose beginning it expires, if this server watches over that. Invariant: its
     /// bucket holds the session.
     deadline: Option<u64>,
@@ -167,8 +179,57 @@ impl Sessions {
     pub(crate) fn serve(&mut self, id: SessionId, timeout_ms: i32, conn: ConnId, since: Zxid) {
         let (deadline, closing, origin, conn) = (None, false, None, Some(conn));
         let waiting = VecDeque::new();
-        let live = Live { timeout_ms, deadline, closing, conn, waiting, origin, since };
+        let scope = Scope::Ensemble;
+        let live = Live { timeout_ms, scope, deadline, closing, conn, waiting, origin, since };
         self.live.insert(id, live);
+    }
+
+    /// Serves and watches over a session that nobody else knows.
+    pub(crate) fn track_local(
+        &mut self,
+        now: Now,
+        id: SessionId,
+        timeout_ms: i32,
+        conn: ConnId,
+        out: &mut Vec<Output>,
+    ) {
+        self.track(now, id, timeout_ms, out);
+        if let Some(live) = self.live.get_mut(&id) {
+            live.scope = Scope::Local;
+            live.conn = Some(conn);
+        }
+    }
+
+    /// Whether only this server knows of this session.
+    pub(crate) fn is_local(&self, id: SessionId) -> bool {
+        self.live.get(&id).is_some_and(|live| live.scope == Scope::Local)
+    }
+
+    /// All sessions that only this server knows, by id.
+    #[must_use]
+    pub fn locals(&self) -> Vec<SessionId> {
+        let local = |(id, live): (&SessionId, &Live)| (live.scope == Scope::Local).then_some(*id);
+        self.live.sorted().into_iter().filter_map(local).collect()
+    }
+
+    /// A local session is to be known to all. From now on the leader watches over it, which may
+    /// be this server.
+    pub(crate) fn upgrade(&mut self, id: SessionId, leads: bool) {
+        let Some(live) = self.live.get_mut(&id) else { return };
+        live.scope = Scope::Upgrading;
+        if !leads && let Some(deadline) = live.deadline.take() {
+            self.unlist(deadline, id);
+        }
+    }
+
+    /// It is in no bucket any more.
+    fn unlist(&mut self, deadline: u64, id: SessionId) {
+        if let Some(bucket) = self.buckets.get_mut(&deadline) {
+            bucket.remove(&id);
+            if bucket.is_empty() {
+                self.buckets.remove(&deadline);
+            }
+        }
     }
 
     /// Heard from since the last time this was asked.
@@ -265,8 +326,8 @@ impl Sessions {
         let deadline = self.deadline(now.steady, timeout_ms);
         let waiting = VecDeque::new();
         let (closing, conn, origin, since) = (false, None, None, Zxid::ZERO);
-        let due = Some(deadline);
-        let live = Live { timeout_ms, deadline: due, closing, conn, waiting, origin, since };
+        let (scope, due) = (Scope::Ensemble, Some(deadline));
+        let live = Live { timeout_ms, scope, deadline: due, closing, conn, waiting, origin, since };
         assert!(self.live.insert(id, live).is_none(), "session {id} was tracked already");
         self.buckets.entry(deadline).or_default().insert(id);
         self.arm(now, out);
@@ -285,11 +346,7 @@ impl Sessions {
         let deadline = deadline(tick_ms, now.steady, live.timeout_ms);
         if deadline != before {
             live.deadline = Some(deadline);
-            let bucket = self.buckets.get_mut(&before).expect("a live session is in its bucket");
-            bucket.remove(&id);
-            if bucket.is_empty() {
-                self.buckets.remove(&before);
-            }
+            self.unlist(before, id);
             self.buckets.entry(deadline).or_default().insert(id);
         }
         true
@@ -337,22 +394,20 @@ impl Sessions {
         }
     }
 
-    /// A session's creation was applied.
-    pub(crate) fn opened(&mut self, id: SessionId, timeout_ms: i32) {
+    /// A session's creation was applied. Returns the session if it was local here until then.
+    pub(crate) fn opened(&mut self, id: SessionId, timeout_ms: i32) -> Option<&Live> {
         self.table.insert(id, timeout_ms);
+        let live = self.live.get_mut(&id).filter(|live| live.scope == Scope::Upgrading)?;
+        live.scope = Scope::Ensemble;
+        Some(live)
     }
 
     /// A session's end was applied; returns where it was served.
     pub(crate) fn closed(&mut self, id: SessionId) -> Option<Live> {
         self.table.remove(&id);
         let live = self.live.remove(&id)?;
-        if let Some(deadline) = live.deadline
-            && let Some(bucket) = self.buckets.get_mut(&deadline)
-        {
-            bucket.remove(&id);
-            if bucket.is_empty() {
-                self.buckets.remove(&deadline);
-            }
+        if let Some(deadline) = live.deadline {
+            self.unlist(deadline, id);
         }
         Some(live)
     }

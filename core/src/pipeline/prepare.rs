@@ -54,6 +54,21 @@ pub const fn is_write(request: &Request) -> bool {
     }
 }
 
+/// Whether a request wants a node that ends with its session.
+#[must_use]
+pub fn wants_ephemeral(request: &Request) -> bool {
+    let wants = |wish: &Create| {
+        matches!(wish.op, CreateOp::Create | CreateOp::Create2) && matches!(wish.flags, 1 | 3)
+    };
+    if let Request::Create(wish) = request {
+        wants(wish)
+    } else if let Request::Multi(ops) = request {
+        ops.iter().any(|op| matches!(op, Op::Create(wish) if wants(wish)))
+    } else {
+        false
+    }
+}
+
 /// Who asks, as of when the request was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
@@ -63,6 +78,8 @@ pub struct Asker<'a> {
     pub who: &'a [Id],
     /// Whether the session may still ask.
     pub open: bool,
+    /// Whether other servers do not know of the session: then it cannot own anything.
+    pub local: bool,
 }
 
 /// Which other members are wished for.
@@ -216,6 +233,9 @@ impl<'a> Prepare<'a> {
     pub fn create(&mut self, asker: Asker<'_>, wish: &Create) -> Result<NodeChange, Code> {
         let mode = self.mode(wish.op, wish.flags, wish.ttl_ms)?;
         session(asker)?;
+        if asker.local && mode.kind == NodeKind::Ephemeral {
+            return Err(Code::EphemeralOnLocalSession);
+        }
         let at = &wish.path;
         if !at.contains('/') || at.contains('\0') {
             return Err(Code::BadArguments);
@@ -582,7 +602,7 @@ mod tests {
     use crate::ids::{Millis, Zxid};
     use crate::request::EventKind;
 
-    const ME: Asker<'_> = Asker { session: SessionId(7), who: &[], open: true };
+    const ME: Asker<'_> = Asker { session: SessionId(7), who: &[], open: true, local: false };
 
     struct Stage {
         tree: Tree,

@@ -135,7 +135,7 @@ impl Server {
         let asked = asked.or_else(|| self.sessions.forwarded(&txn));
         match &txn.change {
             Change::CreateSession { timeout_ms } => {
-                self.sessions.opened(txn.session, *timeout_ms);
+                self.opened(txn.session, *timeout_ms, out);
                 self.written(txn.session, zxid);
                 if let Some((conn, _)) = asked {
                     self.session_opened(now, conn, txn.session, out);

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use super::{Role, Server, Stale};
 use crate::bugs::Bug;
+use crate::config::LocalSessions;
 use crate::ids::{Epoch, Now, Token};
 use crate::io::{Output, Timer};
 use crate::note::{Note, Why};
@@ -35,6 +36,9 @@ impl Server {
             Role::Following(follower) => {
                 out.push(Output::HangUp { link: follower.link });
                 out.push(Output::Disarm { timer: Timer::Silent });
+                if self.ensemble.local_sessions != LocalSessions::Off {
+                    out.push(Output::Disarm { timer: Timer::Sessions });
+                }
                 self.unapplied.extend(follower.into_pending());
             }
             Role::Joining(joining) => {
@@ -64,7 +68,7 @@ impl Server {
         self.drain(out);
     }
 
-    fn dismiss_clients(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn dismiss_clients(&mut self, out: &mut Vec<Output>) {
         let conns: Vec<_> = self.conns.sorted().into_iter().map(|(conn, _)| *conn).collect();
         for conn in conns {
             self.close(conn, out);

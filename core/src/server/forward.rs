@@ -21,7 +21,7 @@ use crate::io::Output;
 use crate::note::{Branch, Note};
 use crate::pipeline::prepare::is_write;
 use crate::request::{Request, Stamp};
-use crate::session::{Origin, Waiting, Wish};
+use crate::session::{Origin, Scope, Waiting, Wish};
 use crate::txn::Change;
 use crate::zab::leader::Leader;
 use crate::zab::{Ask, Forwarded, Message};
@@ -52,7 +52,8 @@ impl Server {
         } else {
             return false;
         };
-        let forwarded = Forwarded { session, cxid: xid, who: Arc::clone(who), ask };
+        let local = live.scope == Scope::Local;
+        let forwarded = Forwarded { session, local, cxid: xid, who: Arc::clone(who), ask };
         let message = Message::Request(Box::new(forwarded));
         out.push(Output::Send { link: follower.link, message });
         true
@@ -72,7 +73,8 @@ impl Server {
             let (xid, wish) = (cxid, Wish::Open);
             live.waiting.push_back(Waiting::Forwarded { conn, xid, wish });
         }
-        let forwarded = Forwarded { session, cxid, who, ask: Ask::Open { timeout_ms } };
+        let (local, ask) = (false, Ask::Open { timeout_ms });
+        let forwarded = Forwarded { session, local, cxid, who, ask };
         let message = Message::Request(Box::new(forwarded));
         out.push(Output::Send { link: follower.link, message });
     }
@@ -133,7 +135,7 @@ impl Server {
         forwarded: Forwarded,
         out: &mut Vec<Output>,
     ) {
-        let Forwarded { session, cxid, who, ask } = forwarded;
+        let Forwarded { session, local, cxid, who, ask } = forwarded;
         let origin = Origin::Learner(link);
         match ask {
             Ask::Open { timeout_ms } => {
@@ -163,7 +165,7 @@ impl Server {
                     self.propose(stamp, session, cxid, None, Err(Code::SessionMoved), out);
                     return;
                 }
-                self.decide(now, session, cxid, None, &request, &who, out);
+                self.decide(now, session, local, cxid, None, &request, &who, out);
             }
         }
     }
@@ -208,7 +210,9 @@ impl Server {
         out: &mut Vec<Output>,
     ) {
         let conn = self.sessions.live(session).and_then(|live| live.conn);
-        let valid = self.sessions.resume(now, session, timeout_ms, conn, out);
+        // What is local here cannot go elsewhere.
+        let valid = !self.sessions.is_local(session)
+            && self.sessions.resume(now, session, timeout_ms, conn, out);
         if valid {
             self.hand_to(session, Origin::Learner(link), out);
         } else {

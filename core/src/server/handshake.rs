@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 
+use super::readonly::Known;
 use super::{ConnState, Role, Server};
-use crate::config::Settings;
+use crate::config::{LocalSessions, Settings};
 use crate::ids::{ConnId, Now, SessionId, Xid, Zxid};
 use crate::io::Output;
+use crate::note::{Branch, Note};
 use crate::request::{ConnectRequest, ConnectResponse, Request, Stamp};
 use crate::session::{Origin, password};
 use crate::txn::Change;
@@ -20,7 +22,9 @@ impl Server {
     ) {
         let ConnectRequest { last_zxid_seen, timeout_ms, session, password: shown, read_only } =
             request;
-        let is_serving = self.is_serving();
+        // Whoever wants to write must go on looking for who can.
+        let is_serving = self.is_serving() || self.read_only && read_only == Some(true);
+        let known = self.read_only.then(|| self.known(session));
         let Some(connection) = self.conns.get_mut(&conn) else { return };
         // A client that has seen more than we have would be sent back in time. A second first
         // frame is no first frame.
@@ -33,9 +37,15 @@ impl Server {
             *self.settings;
         let timeout_ms = timeout_ms.clamp(min, max);
         if session == SessionId::NONE {
+            if known.is_some() && self.ensemble.local_sessions == LocalSessions::Off {
+                return self.refuse_session(conn, out);
+            }
             connection.state = ConnState::Opening { read_only, timeout_ms, early: Vec::new() };
             self.open_session(now, conn, timeout_ms, out);
             return;
+        }
+        if matches!(known, Some(Known::Elsewhere)) {
+            return self.close(conn, out);
         }
         // As in ZooKeeper, whoever names the session ends its other connection, even if the
         // password turns out to be wrong.
@@ -43,7 +53,12 @@ impl Server {
             self.close(other, out);
         }
         let proven = shown.as_deref() == Some(&password(session)[..]);
-        if proven && matches!(self.role, Role::Following(_)) {
+        let local = self.sessions.is_local(session);
+        if proven && !local && matches!(known, Some(Known::Here)) {
+            self.sessions.serve(session, timeout_ms, conn, self.zxid_last);
+            return self.serve(now, conn, session, read_only, Vec::new(), out);
+        }
+        if proven && !local && matches!(self.role, Role::Following(_)) {
             if let Some(connection) = self.conns.get_mut(&conn) {
                 connection.state = ConnState::Opening { read_only, timeout_ms, early: Vec::new() };
             }
@@ -59,7 +74,7 @@ impl Server {
 
     /// Tells a client that its session is over.
     fn expired(&mut self, conn: ConnId, read_only: Option<bool>, out: &mut Vec<Output>) {
-        let response = ConnectResponse::expired(read_only.map(|_| false));
+        let response = ConnectResponse::expired(read_only.map(|_| self.read_only));
         out.push(Output::Connected { conn, response });
         self.close(conn, out);
     }
@@ -86,6 +101,14 @@ impl Server {
 
     fn open_session(&mut self, now: Now, conn: ConnId, timeout_ms: i32, out: &mut Vec<Output>) {
         let session = self.sessions.fresh_id();
+        if self.ensemble.local_sessions != LocalSessions::Off {
+            let read_only = match self.conns.get(&conn).map(|connection| &connection.state) {
+                Some(ConnState::Opening { read_only, .. }) => *read_only,
+                Some(ConnState::Accepted | ConnState::Open(_)) | None => None,
+            };
+            self.sessions.track_local(now, session, timeout_ms, conn, out);
+            return self.serve(now, conn, session, read_only, Vec::new(), out);
+        }
         if matches!(self.role, Role::Following(_)) {
             self.sessions.serve(session, timeout_ms, conn, self.zxid_last);
             self.forward_open(session, timeout_ms, conn, out);
@@ -119,8 +142,11 @@ impl Server {
             timeout_ms,
             session,
             password: password(session),
-            read_only: read_only.map(|_| false),
+            read_only: read_only.map(|_| self.read_only),
         };
+        if self.read_only {
+            out.push(Output::Note(Note::Reached(Branch::ReadOnlyServed)));
+        }
         out.push(Output::Connected { conn, response });
         for (xid, request) in early {
             self.on_request(now, conn, xid, request, out);
@@ -141,6 +167,10 @@ impl Server {
             }
             return;
         };
+        // It was local before, and has been served all the time.
+        if matches!(connection.state, ConnState::Open(_)) {
+            return;
+        }
         let state = core::mem::replace(&mut connection.state, ConnState::Accepted);
         let ConnState::Opening { read_only, early, .. } = state else {
             panic!("{conn:?} was answered twice");

@@ -34,6 +34,7 @@ impl Server {
         let election = Election::begin(self.me, joint, self.round, ballot, &mut wishes);
         self.round = election.round();
         self.role = Role::Looking(Box::new(election));
+        self.wake_read_only(out);
         self.grant(wishes, out);
     }
 
@@ -99,6 +100,7 @@ impl Server {
         let Decision { ballot, round } = decision;
         let leader = ballot.leader;
         self.round = round;
+        self.end_read_only(out);
         out.push(Output::Note(Note::Elected { leader, round }));
         out.push(Output::Disarm { timer: Timer::Resend });
         out.push(Output::Disarm { timer: Timer::Settle });

@@ -7,6 +7,7 @@ use crate::Text;
 use crate::config::Settings;
 use crate::ids::{Now, SessionId, Ticks, Xid};
 use crate::io::{Output, Timer};
+use crate::note::{Branch, Note};
 use crate::pipeline::prepare::Prepare;
 use crate::request::Stamp;
 use crate::tree::Owner;
@@ -14,11 +15,13 @@ use crate::txn::Change;
 
 impl Server {
     pub(super) fn on_sessions(&mut self, now: Now, out: &mut Vec<Output>) {
-        if !self.is_leading() {
+        if !self.is_serving() && !self.read_only {
             return;
         }
         for session in self.sessions.expired() {
-            if self.sessions.is_open(session) {
+            if self.sessions.is_local(session) {
+                self.end_local(session, None, out);
+            } else if self.sessions.is_open(session) {
                 let Some(zxid) = self.next_zxid(out) else { return };
                 self.sessions.mark_closing(session);
                 let stamp = Stamp { zxid, time: now.wall };
@@ -51,6 +54,7 @@ impl Server {
                 .delete_container(&path);
             // Whoever came to life meanwhile stays.
             if let Ok(change) = decided {
+                out.push(Output::Note(Note::Reached(Branch::ContainerCleaned)));
                 let change = Ok(Change::Node(change));
                 self.propose(stamp, SessionId::NONE, Xid::default(), None, change, out);
             }

@@ -139,6 +139,10 @@ pub enum Message {
 pub struct Forwarded {
     /// Whose.
     pub session: SessionId,
+    /// Whether only the learner knows of that session. ZooKeeper's learners do not say; its
+    /// leader then takes any session that it does not know for a local one, also one that is
+    /// over.
+    pub local: bool,
     /// The client's number for it.
     pub cxid: Xid,
     /// The client's identities.

@@ -1,5 +1,8 @@
 //! Several servers on one desk: what a session is to all of them together.
 
+mod containers;
 mod desk;
+mod local;
 mod moving;
+mod readonly;
 mod sessions;

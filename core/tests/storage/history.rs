@@ -122,7 +122,7 @@ impl History {
     fn decide(&mut self, stamp: Stamp, session: SessionId, wish: &Wish) -> Change {
         let Self { tree, overlay, settings, .. } = self;
         let mut prepare = Prepare::new(tree, overlay, settings, stamp);
-        let me = Asker { session, who: &[], open: true };
+        let me = Asker { session, who: &[], open: true, local: false };
         let request = match wish {
             Wish::Close { .. } => Request::CloseSession,
             Wish::Epoch => unreachable!("no transaction"),

@@ -38,6 +38,7 @@ impl Report<'_> {
             Word::Envi => envi(),
             Word::Gtmk => self.host.trace_mask.to_string(),
             Word::Hash => self.hash(),
+            Word::Isro if self.host.server().is_read_only() => "ro".to_owned(),
             Word::Isro => "rw".to_owned(),
             Word::Mntr => self.mntr(),
             Word::Ruok => "imok".to_owned(),

@@ -89,8 +89,9 @@ impl Bounds {
         match timer {
             Timer::Establish | Timer::HalfTick | Timer::Silent => true,
             Timer::Redial | Timer::Settle => !self.coarse,
-            // Votes do not get lost, sessions and containers are not looked at.
-            Timer::Containers | Timer::Resend | Timer::Sessions => false,
+            // Votes do not get lost, sessions and containers are not looked at, and nobody reads
+            // without a leader.
+            Timer::Containers | Timer::ReadOnly | Timer::Resend | Timer::Sessions => false,
         }
     }
 }
@@ -166,7 +167,11 @@ impl Host {
             Timer::HalfTick => (process.is_leading() && process.is_short()).then_some(None),
             Timer::Settle => (process.round() <= u64::from(bounds.rounds)).then_some(None),
             Timer::Redial => Some(None),
-            Timer::Containers | Timer::Resend | Timer::Sessions | Timer::Silent => None,
+            Timer::Containers
+            | Timer::ReadOnly
+            | Timer::Resend
+            | Timer::Sessions
+            | Timer::Silent => None,
         }
     }
 
@@ -364,6 +369,7 @@ impl World {
             Timer::Containers
             | Timer::Establish
             | Timer::HalfTick
+            | Timer::ReadOnly
             | Timer::Redial
             | Timer::Resend
             | Timer::Sessions

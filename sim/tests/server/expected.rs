@@ -252,6 +252,7 @@ impl Expected {
             Step::Timeout(
                 Timer::Establish
                 | Timer::HalfTick
+                | Timer::ReadOnly
                 | Timer::Redial
                 | Timer::Resend
                 | Timer::Settle
@@ -276,6 +277,7 @@ impl Expected {
             Step::Timeout(
                 Timer::Establish
                 | Timer::HalfTick
+                | Timer::ReadOnly
                 | Timer::Redial
                 | Timer::Resend
                 | Timer::Settle

@@ -141,7 +141,7 @@ fn stamp(zxid: Zxid) -> Stamp {
     Stamp { zxid, time: Millis(1_700_000_000_000 + (zxid.0 & 0xFFFF)) }
 }
 
-const ME: Asker<'_> = Asker { session: SESSION, who: &[], open: true };
+const ME: Asker<'_> = Asker { session: SESSION, who: &[], open: true, local: false };
 
 fn create(op: CreateOp, path: &str, flags: i32, number: usize) -> Create {
     let data = if number == 2 { None } else { Some(vec![b'd'; number].into()) };

@@ -135,7 +135,7 @@ impl TreeLevel {
     fn write(&mut self, request: &Request) {
         self.stamp.zxid = self.stamp.zxid.next();
         let Self { tree, overlay, settings, stamp, who, .. } = self;
-        let asker = Asker { session: SessionId(1), who, open: true };
+        let asker = Asker { session: SessionId(1), who, open: true, local: false };
         let decided = Prepare::new(tree, overlay, settings, *stamp).decide(asker, request);
         match decided.expect("what is no read is a write") {
             Ok(Change::Node(change)) => self.apply(&change),
