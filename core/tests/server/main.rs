@@ -1,5 +1,6 @@
 //! One server, step by step.
 
+mod alone;
 mod multi;
 mod session;
 
@@ -21,7 +22,10 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Self {
         let boot = Boot { me: ServerId(1), steady: Millis(0), scatter: 0 };
-        let server = Server::recover(Settings::with_tick(2000), boot, &mut Vec::new());
+        Self::of(Server::recover(Settings::with_tick(2000), boot, &mut Vec::new()))
+    }
+
+    pub(crate) fn of(server: Server) -> Self {
         Self { server, now: Now::default(), disk: VecDeque::new() }
     }
 
