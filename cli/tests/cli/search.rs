@@ -233,6 +233,28 @@ fn everybody_comes_to_follow_a_leader_in_the_end() {
     assert!(said.contains("led in the end: in every fair run, at least once\n"), "{said}");
 }
 
+/// A server that finds twice the same in its log never starts again. No state by itself is wrong
+/// for whoever does not watch boots; that it goes on for ever is.
+#[test]
+fn what_never_gets_well_is_a_lasso() {
+    if !Bugs::BUILT_IN {
+        return;
+    }
+    let folder = Folder::new("search-lasso");
+    let search = "search --servers 2 --begin led --crashes 0 --power-losses 1 --breaks 1 \
+                  --promise equal-trees --eventually led --traces .";
+    folder.held(search);
+    let said = folder.failed(&format!("{search} --bug trunc-not-synced"));
+    let what = "a fair cycle: the same happens for ever, and not everybody follows one leader";
+    assert!(after(&said, "FAILED: ").starts_with(what), "{said}");
+    assert!(said.contains("\nafter 17 steps, and then 1 for ever:\n"), "{said}");
+    let again = "       from here on again and again:\n   18  restart 2\n";
+    assert!(said.contains(again), "{said}");
+    assert!(said.contains("\nheld: every promise, in every state\n"), "{said}");
+    let replayed = folder.failed("replay ./search-cycle.jsonl");
+    assert!(replayed.contains("a fair cycle: "), "{replayed}");
+}
+
 /// A bug is found by the same shortest way at any number of threads; what is found is a trace.
 #[test]
 fn a_bug_is_found_or_not_built_in() {
