@@ -418,6 +418,6 @@ mod tests {
         assert!(size_of::<Asked>() <= 16, "{}", size_of::<Asked>());
         assert!(size_of::<Told>() <= 12, "{}", size_of::<Told>());
         assert!(size_of::<Op>() <= 64, "{}", size_of::<Op>());
-        assert!(size_of::<Stat>() <= 64, "{}", size_of::<Stat>());
+        assert!(size_of::<Stat>() <= 72, "{}", size_of::<Stat>());
     }
 }
