@@ -36,7 +36,8 @@ pub(crate) struct Args {
     /// Write all steps to this file; compressed if its name ends in .zst
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Write what clients say and hear to this file, for `zoolab check`
+    /// Write a history to this file, for `zoolab check`: what is committed, and what clients say and
+    /// hear as far as they show it
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// Where the trace of a failure goes if it is not recorded anyway

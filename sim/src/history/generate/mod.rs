@@ -300,6 +300,13 @@ impl Service<'_> {
             this.relative = this.seen;
             self.issue(client, Wish::Restore);
         }
+        if wrong {
+            // It is asked before it has caught up.
+            if self.clients[client].pending.is_empty() {
+                self.issue(client, Wish::Exists(Key::Parent(0), false));
+            }
+            self.progress(client);
+        }
     }
 
     fn lose(&mut self, client: usize) {
