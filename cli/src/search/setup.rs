@@ -60,7 +60,8 @@ impl Setup {
             Self::Scenario(scenario) => &scenario.setting,
             Self::Moment(moment) => &moment.plan.setting,
         };
-        setting.voters.iter().map(Vec::len).sum::<usize>() + setting.observers.len()
+        let voters = setting.voters.iter().map(Vec::len).sum::<usize>();
+        voters + setting.observers.len() + setting.spares.len()
     }
 
     /// Where it begins if this may happen.

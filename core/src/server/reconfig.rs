@@ -218,6 +218,12 @@ impl Server {
         self.next.as_ref()
     }
 
+    /// Who could come to have a vote, of those who have never had one.
+    pub fn spares(&self) -> impl Iterator<Item = ServerId> {
+        let spares = self.ensemble.spares.iter().copied();
+        spares.filter(|server| !self.joint.has_voter(*server))
+    }
+
     /// Who has to agree at the moment, for all this server knows.
     #[must_use]
     pub const fn joint(&self) -> &Joint {

@@ -109,10 +109,13 @@ impl Changes {
         self.before = None;
     }
 
-    /// The members of an ensemble that begins are those that it was set up with.
+    /// The members of an ensemble that begins are those that it was set up with. It may begin
+    /// more than once, while nobody has changed it: whoever hears late that it has led the first
+    /// epoch does not know of the second.
     fn founds(&mut self, version: Zxid) {
-        if let [first] = &self.decided.values().collect::<Vec<_>>()[..] {
-            let first = Arc::clone(first);
+        let mut before = self.decided.range(..version);
+        if before.all(|(other, _)| other.counter() == 0) {
+            let first = Arc::clone(&self.decided[&Zxid::ZERO]);
             self.decided.insert(version, first);
         }
     }
@@ -148,8 +151,8 @@ impl Ledger {
         judge: &mut Judge<'_>,
     ) -> Result<(), Violation> {
         let version = members.version();
-        let founded = version.counter() == 0
-            && self.established.is_some_and(|newest| version.epoch() <= newest);
+        let reign = self.reigns.get(&version.epoch());
+        let founded = version.counter() == 0 && reign.is_some_and(|reign| reign.established);
         if founded {
             self.changes.founds(version);
         }

@@ -15,9 +15,10 @@ const RELOAD: u16 = 1;
 const TIMEOUT: u16 = 2;
 const RESTART: u16 = 10;
 const WRITE: u16 = 11;
-const CRASH: u16 = 12;
-const POWER: u16 = 20;
-const PEERS: u16 = 36;
+const CHANGE: u16 = 12;
+const CRASH: u16 = 13;
+const POWER: u16 = 21;
+const PEERS: u16 = 37;
 /// Connections with each peer: the how manieth at once, who dialled; and those that were there
 /// when the search began.
 const LINKS: u16 = NAMED + FOREIGN as u16;
@@ -224,6 +225,7 @@ impl<const W: usize> Codes<W> {
             Step::Timeout { timer, .. } => TIMEOUT + *timer as u16,
             Step::Restart { .. } => RESTART,
             Step::Write { .. } => WRITE,
+            Step::Change { .. } => CHANGE,
             Step::Crash { luck, .. } => CRASH + bounded(*luck, POWER - CRASH),
             Step::PowerLoss { luck, .. } => POWER + bounded(*luck, PEERS - POWER),
             Step::Deliver { link, from, .. } => {

@@ -21,6 +21,7 @@ use crate::seen::{Said, Seen};
 use crate::step::Step;
 use crate::world::Price;
 use crate::world::act::{Act, Effect, Ground, shows};
+use crate::world::change;
 use crate::world::client::Down;
 use crate::world::link::Link;
 use crate::world::pair::{Pair, Vote};
@@ -143,6 +144,10 @@ impl<const K: usize, const W: usize> Ensemble<K, W> {
                 Step::Write { value, .. } => {
                     let data = Some(Arc::from(value.to_be_bytes()));
                     let request = Request::SetData { path: "/".into(), data, version: -1 };
+                    (Act::Input(Input::Own(request)), Some(Price::Write))
+                }
+                Step::Change { join, observe, leave, .. } => {
+                    let request = change::request(&join, &observe, &leave);
                     (Act::Input(Input::Own(request)), Some(Price::Write))
                 }
                 Step::Crash { luck, .. } => (Act::Crash(luck), Some(Price::Crash)),

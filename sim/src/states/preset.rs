@@ -12,8 +12,10 @@ pub struct Preset {
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
-    /// How many servers.
+    /// How many servers vote.
     pub servers: u8,
+    /// How many may come to vote.
+    pub spares: u8,
     /// How far everybody is at the beginning.
     pub begin: Begin,
     /// What may happen.
@@ -43,14 +45,14 @@ const FULL: Bounds = Bounds { alike: false, coarse: false, rounds: 2, ..COARSE }
 
 /// One that begins where all servers have just started.
 const fn fresh(name: &'static str, about: &'static str, servers: u8, bounds: Bounds) -> Preset {
-    Preset { name, about, servers, begin: Begin::Fresh, bounds }
+    Preset { name, about, servers, spares: 0, begin: Begin::Fresh, bounds }
 }
 
 impl Preset {
     /// All of them. Those of our own come first, the quick ones before the others; then a ladder
     /// on which each step has more than the one before; then those that are as large as searches
     /// that others have published, as far as what they count can be compared.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         fresh(
             "small",
             "one write, one crash",
@@ -82,6 +84,17 @@ impl Preset {
                 "one write, one crash, from a led ensemble; elections step by step",
                 3,
                 Bounds { writes: 1, crashes: 1, epochs: 2, ..FULL },
+            )
+        },
+        Self {
+            spares: 1,
+            begin: Begin::Led,
+            ..fresh(
+                "reconfig",
+                "a fourth server gets a vote, or one write; one crash, from a led ensemble; disks \
+                 are done at once",
+                3,
+                Bounds { writes: 1, crashes: 1, epochs: 2, quick_disks: true, ..COARSE },
             )
         },
         fresh(
@@ -161,6 +174,8 @@ impl Preset {
     #[must_use]
     pub fn setting(&self) -> Setting {
         let mut setting = Setting::plain(self.servers);
+        setting.spares = (1..=self.spares).map(|spare| self.servers + spare).collect();
+        setting.reconfig = self.spares > 0;
         setting.clients = u16::from(self.bounds.calls > 0);
         setting.snapshot_every = 0;
         setting.disks = Grain::Records;

@@ -501,7 +501,7 @@ impl<const K: usize> Worker<K> {
             (0..space.len()).map(|place| self.standing(space, place, state[place])).collect();
         let of = |server| &*all[space.place(server).expect("a server of this world")];
         let mut steps = Vec::new();
-        meetings(&space.ids, &of, (&space.root.ensemble().quorum, space.bounds), &mut steps);
+        meetings(&space.ids, &of, space.bounds, &mut steps);
         let clients = space.clients.get(state[Ensemble::<K, W>::CLIENTS]);
         let (serves, awake) = (|server| of(server).serves, |server| of(server).awake);
         clients.choices(&space.ids, serves, awake, calls_left, &mut steps);

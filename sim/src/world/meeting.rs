@@ -11,7 +11,7 @@
 //! order as they would one by one.
 
 use zoolab_core::election::{Ballot, Decision};
-use zoolab_core::quorum::Quorum;
+use zoolab_core::quorum::Joint;
 use zoolab_core::zab::MessageKind;
 use zoolab_core::{Epoch, Input, LinkId, Server, ServerId, Zxid};
 
@@ -35,6 +35,8 @@ pub struct Standing {
     pub looking: bool,
     /// What speaks for it; none if it may not lead.
     pub ballot: Option<Ballot>,
+    /// Who has to agree, for all it knows.
+    pub joint: Option<Joint>,
     /// The epoch it has promised itself to.
     pub accepted: Epoch,
     /// The epoch it leads, or is about to.
@@ -64,6 +66,7 @@ impl Host {
             serves: up.is_some_and(Server::is_serving),
             looking: up.is_some_and(Server::is_looking),
             ballot: process.and_then(Server::ballot),
+            joint: process.map(|process| process.joint().clone()),
             accepted: process.map_or(Epoch(0), |process| process.epochs().0),
             leads: up.and_then(Server::leads_epoch),
             dials: self.dials.iter().copied().collect(),
@@ -75,7 +78,7 @@ impl Host {
 pub fn meetings<'a>(
     ids: &[ServerId],
     standing: &impl Fn(ServerId) -> &'a Standing,
-    (quorum, bounds): (&Quorum, Bounds),
+    bounds: Bounds,
     steps: &mut Vec<Step>,
 ) {
     for from in ids {
@@ -92,7 +95,7 @@ pub fn meetings<'a>(
         let chosen: Vec<ServerId> = chosen.map(|place| looking[place]).collect();
         for leader in &chosen {
             let followers: Vec<_> = chosen.iter().copied().filter(|id| id != leader).collect();
-            if may_elect(*leader, &followers, standing, quorum, bounds).is_ok() {
+            if may_elect(*leader, &followers, standing, bounds).is_ok() {
                 steps.push(Step::Elect { leader: *leader, followers });
             }
         }
@@ -111,7 +114,6 @@ pub(super) fn may_elect<'a>(
     leader: ServerId,
     followers: &[ServerId],
     standing: &impl Fn(ServerId) -> &'a Standing,
-    quorum: &Quorum,
     bounds: Bounds,
 ) -> Result<(), Cannot> {
     let says = |it: bool, why: &str| it.then_some(()).ok_or_else(|| Cannot(why.into()));
@@ -121,8 +123,13 @@ pub(super) fn may_elect<'a>(
     let best = all().filter_map(|server| standing(server).ballot).map(most).max();
     let own = standing(leader).ballot.map(most);
     says(own.is_some() && own == best, "somebody there has more, or none may lead")?;
-    let enough = quorum.is_enough_if(|id| id == leader || followers.contains(&id));
-    says(enough && quorum.weight(leader) > 0, "these are no quorum")?;
+    // Only members in force elect; whoever else is there comes with them.
+    let there = |id| id == leader || followers.contains(&id);
+    let enough = standing(leader)
+        .joint
+        .as_ref()
+        .is_some_and(|joint| joint.now.is_enough_if(there) && joint.weight(leader) > 0);
+    says(enough, "these are no quorum")?;
     let apart = followers.windows(2).all(|two| two[0] < two[1]);
     says(apart && !followers.contains(&leader), "each is to be named once, in order")?;
     let accepted = all().map(|server| standing(server).accepted).max().unwrap_or_default();

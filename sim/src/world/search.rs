@@ -54,7 +54,7 @@ pub struct Bounds {
     pub breaks: u8,
     /// How often somebody may lose patience with a peer that is there.
     pub timeouts: u8,
-    /// How many writes there are.
+    /// How many writes there are. Where there are spare servers, one of them may be a change.
     pub writes: u8,
     /// How often a client may ask for something. Its session is there as well, which takes a
     /// transaction to begin; so servers are not alike where there are clients.
@@ -209,6 +209,11 @@ impl Host {
                 // Who wrote it makes it another.
                 let value = if bounds.same_values { 0 } else { u32::from(server.0) };
                 steps.push(Step::Write { server, value });
+                let spares = self.server.iter().flat_map(Server::spares).take(1);
+                steps.extend(spares.map(|spare| {
+                    let (observe, leave) = (Vec::new(), Vec::new());
+                    Step::Change { server, join: vec![spare], observe, leave }
+                }));
             }
             let ways = 0..self.disk.ways(false);
             steps.extend(ways.map(|luck| Step::Crash { server, luck }));
@@ -324,12 +329,11 @@ impl World {
             Step::Crash { .. } => Some(Price::Crash),
             Step::PowerLoss { .. } => Some(Price::PowerLoss),
             Step::Break { .. } => Some(Price::Break),
-            Step::Write { .. } => Some(Price::Write),
+            Step::Change { .. } | Step::Write { .. } => Some(Price::Write),
             Step::Call { .. } => Some(Price::Call),
             Step::Timeout { server, timer } => self.patience(*server, *timer).flatten(),
             Step::Answer { .. }
             | Step::Ask { .. }
-            | Step::Change { .. }
             | Step::Closed { .. }
             | Step::Cut { .. }
             | Step::Deliver { .. }
@@ -402,7 +406,7 @@ impl World {
         let bounds = self.setting.search.unwrap_or_default();
         let all = self.standing();
         let of = |server| &all[self.place(server).expect("a server of this world")];
-        meetings(&self.ids, &of, (&self.ensemble.quorum, bounds), steps);
+        meetings(&self.ids, &of, bounds, steps);
         let serves = |server| of(server).serves;
         let awake = |server| of(server).awake;
         self.clients.choices(&self.ids, serves, awake, self.budget.calls > 0, steps);
@@ -427,7 +431,7 @@ impl World {
                 coarse()?;
                 followers.iter().chain([leader]).try_for_each(|server| self.known(*server))?;
                 let bounds = self.setting.search.unwrap_or_default();
-                may_elect(*leader, followers, &of, &self.ensemble.quorum, bounds)
+                may_elect(*leader, followers, &of, bounds)
             }
             Step::Join { leader, server } => {
                 coarse()?;

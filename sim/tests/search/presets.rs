@@ -32,12 +32,26 @@ fn each_has_a_name_of_its_own_a_beginning_and_first_states() {
     for preset in Preset::ALL {
         assert_eq!(Preset::named(preset.name).map(|other| other.about), Some(preset.about));
         let root = Root::begin(preset.begin, preset.setting()).expect("it can be set up");
-        match preset.servers {
+        match preset.servers + preset.spares {
             3 => first_states::<{ words_of(3) }, { sets_of(3) }>(root),
+            4 => first_states::<{ words_of(4) }, { sets_of(4) }>(root),
             5 => first_states::<{ words_of(5) }, { sets_of(5) }>(root),
             many => panic!("{}: {many} servers", preset.name),
         }
     }
+}
+
+/// A fourth server gets a vote, and anybody crashes at any moment of that.
+#[test]
+fn three_servers_become_four_in_every_order() {
+    let preset = Preset::named("reconfig").expect("there is one");
+    let root = Root::begin(preset.begin, preset.setting()).expect("it can be set up");
+    let space = Ensemble::<{ words_of(4) }, { sets_of(4) }>::new(root.world, root.checkers);
+    let mut search = Search::new(&space, true);
+    let threads = NonZeroUsize::new(2).expect("not zero");
+    let end = search.run(&Limits::default(), threads, &mut |_| ControlFlow::Continue(()));
+    let figures = search.figures();
+    assert_eq!((end, figures.broken, figures.distinct), (End::Complete, 0, 110_751));
 }
 
 #[test]
