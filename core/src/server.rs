@@ -365,6 +365,10 @@ impl Server {
             if wants_ephemeral(&request) && self.ensemble.local_sessions == LocalSessions::Upgrading
             {
                 self.upgrade(now, conn, session, out);
+                // The epoch may have had no number for it.
+                if self.sessions.live(session).is_none() {
+                    return;
+                }
             }
         }
         if matches!(self.role, Role::Following(_)) && self.forward(conn, xid, &request, &who, out) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use zoolab_core::bugs::NotBuiltIn;
 use zoolab_core::config::SettingsError;
 use zoolab_core::quorum::{Quorum, QuorumError};
-use zoolab_core::{Bug, Bugs, Ensemble, ServerId, Settings, Ticks};
+use zoolab_core::{Bug, Bugs, Ensemble, LocalSessions, ServerId, Settings, Ticks};
 
 /// Everything a world begins with. Equal settings and equal steps make equal worlds.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -62,6 +62,18 @@ pub struct Setting {
     /// Whether a leader tells a server that a session has gone to another.
     #[serde(skip_serializing_if = "is_default")]
     pub tell_moved: bool,
+    /// What a new session is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub local_sessions: Locality,
+    /// Whether servers without a leader serve those who only read.
+    #[serde(skip_serializing_if = "is_default")]
+    pub read_only: bool,
+    /// Whether TTL nodes exist.
+    #[serde(skip_serializing_if = "is_default")]
+    pub extended_types: bool,
+    /// How often to look for empty containers and old TTL nodes; zero is as often as ZooKeeper.
+    #[serde(skip_serializing_if = "is_default")]
+    pub container_check_ms: u32,
     /// Bugs of real servers that are on, by name. Only a program with the feature `bugs` has any.
     #[serde(with = "names", skip_serializing_if = "Vec::is_empty")]
     pub bugs: Vec<Bug>,
@@ -72,6 +84,19 @@ pub struct Setting {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What a new session is, as settings spell it: see [`LocalSessions`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Locality {
+    /// All servers know each session.
+    #[default]
+    Off,
+    /// New sessions are and stay local.
+    On,
+    /// New sessions are local until they want an ephemeral.
+    Upgrading,
 }
 
 /// More patience than this is none at all, and would overflow when it is counted.
@@ -114,6 +139,10 @@ impl Setting {
             search: None,
             skew_ms: Vec::new(),
             tell_moved: false,
+            local_sessions: Locality::Off,
+            read_only: false,
+            extended_types: false,
+            container_check_ms: 0,
             bugs: Vec::new(),
             promises: Vec::new(),
         }
@@ -150,6 +179,12 @@ impl Setting {
         ensemble.snapshot_nodes = self.snapshot_nodes;
         ensemble.snap_part_bytes = self.snap_part_bytes;
         ensemble.tell_moved = self.tell_moved;
+        ensemble.read_only = self.read_only;
+        ensemble.local_sessions = match self.local_sessions {
+            Locality::Off => LocalSessions::Off,
+            Locality::On => LocalSessions::On,
+            Locality::Upgrading => LocalSessions::Upgrading,
+        };
         ensemble.bugs = Bugs::of(self.bugs.iter().copied()).map_err(SettingError::Bugs)?;
         Ok(ensemble)
     }
@@ -180,7 +215,14 @@ impl Setting {
     /// If they cannot work.
     pub fn settings(&self) -> Result<Settings, SettingError> {
         let settings = Settings::with_tick(self.tick_ms);
-        Settings { reconfig: self.reconfig, ..settings }.checked().map_err(SettingError::Settings)
+        let container_check_ms = match self.container_check_ms {
+            0 => settings.container_check_ms,
+            ms => ms,
+        };
+        let (reconfig, extended_types) = (self.reconfig, self.extended_types);
+        Settings { reconfig, extended_types, container_check_ms, ..settings }
+            .checked()
+            .map_err(SettingError::Settings)
     }
 }
 

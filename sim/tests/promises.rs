@@ -36,7 +36,8 @@ fn change(zxid: Zxid, voters: &[ServerId]) -> Arc<Txn> {
     let path = "/zookeeper/config".into();
     let change = NodeChange::SetData { path, data, version: -1, reconfig: true };
     let txn = txn(zxid);
-    Arc::new(Txn { change: Change::Node(change), ..Txn::clone(&txn) })
+    let (session, change) = (SessionId::NONE, Change::Node(change));
+    Arc::new(Txn { session, change, ..Txn::clone(&txn) })
 }
 
 fn members(zxid: Zxid, voters: &[ServerId]) -> Arc<Members> {
@@ -129,6 +130,12 @@ impl Story {
 
     fn propose(&mut self, leader: ServerId, zxid: Zxid) -> &mut Self {
         self.note(leader, Note::Proposed(txn(zxid)))
+    }
+
+    /// A leader proposes something for session 1.
+    fn orders(&mut self, leader: ServerId, zxid: Zxid, change: Change) -> &mut Self {
+        let txn = Txn { change, ..(*txn(zxid)).clone() };
+        self.note(leader, Note::Proposed(Arc::new(txn)))
     }
 
     fn log(&mut self, server: ServerId, zxid: Zxid) -> &mut Self {
@@ -378,6 +385,20 @@ fn planted(promise: Promise) -> Story {
         Promise::QuorumDurability => {
             story.one_epoch().propose(THREE, next).log(THREE, next).log(ONE, next);
             story.sync(THREE, next).note(THREE, Note::Committed(next));
+        }
+        Promise::SessionKnown => {
+            let delete = NodeChange::Delete { path: "/a".into(), container: false };
+            story.one_epoch().orders(THREE, next, Change::Node(delete));
+        }
+        Promise::SessionOver => {
+            story.one_epoch().orders(THREE, next, Change::CreateSession { timeout_ms: 1 });
+            story.orders(THREE, after, Change::CloseSession { paths: Vec::new() });
+            story.orders(THREE, after.next(), Change::CreateSession { timeout_ms: 1 });
+        }
+        Promise::SessionTakesAll => {
+            story.one_epoch().orders(THREE, next, Change::CreateSession { timeout_ms: 1 });
+            let paths = vec!["/of-somebody-else".into()];
+            story.orders(THREE, after, Change::CloseSession { paths });
         }
         Promise::SnapshotSoundness => {
             story.one_epoch().see(Seen::Installed { server: TWO, zxid: zxid(1, 1) });

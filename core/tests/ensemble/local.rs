@@ -287,3 +287,17 @@ fn what_comes_late_from_an_upgraded_session_is_refused() {
     assert!(ordered.ends_with("2 Error(SessionExpired)\n"), "{ordered}");
     assert_eq!(desk.nodes(TWO), [""; 0]);
 }
+
+/// The epoch has one number left, and the session would need two.
+#[test]
+fn an_upgrade_may_end_the_epoch() {
+    let change = |ensemble: &mut zoolab_core::Ensemble| {
+        ensemble.local_sessions = LocalSessions::Upgrading;
+        ensemble.counter_max = 1;
+    };
+    let mut desk = Desk::with(change, |_| {});
+    let (conn, _) = client(&mut desk, ONE);
+    assert_eq!(desk.call(conn, 1, create("/a")), "1 ok at 1:1");
+    assert_eq!(desk.call(conn, 2, ephemeral("/b")), "closed");
+    assert!(desk.server(ONE).is_looking());
+}

@@ -41,6 +41,7 @@ impl Ledger {
                 || format!("server {server} proposed {zxid} without {due}, which was applied"),
             )?;
         }
+        self.book(server, epoch, txn, judge)?;
         let proposals = self.proposed.entry(epoch);
         let proposals =
             proposals.or_insert_with(|| Proposals { proposer: server, txns: Vec::new() });

@@ -210,6 +210,7 @@ impl Ledger {
             format!("epoch {epoch} begins with {}, which no quorum has safe", begun.last())
         })?;
         self.changes.begun(epoch, |zxid| begun.has(zxid));
+        self.book_epoch(&begun);
         self.committed = begun;
         self.established = Some(epoch);
         Ok(())

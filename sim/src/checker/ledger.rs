@@ -14,6 +14,7 @@ use zoolab_core::unordered::hash_unordered;
 use zoolab_core::zab::MessageKind;
 use zoolab_core::{Ensemble, Epoch, Note, ServerId, Txn, Why, Zxid};
 
+use super::books::Books;
 use super::history::History;
 use super::judge::Judge;
 use super::members::Changes;
@@ -127,11 +128,22 @@ pub(super) struct Ledger {
     pub(super) established: Option<Epoch>,
     /// The newest that any server has ever applied.
     pub(super) delivered: Zxid,
+    /// Shared by ledgers that differ elsewhere.
+    pub(super) books: Arc<Books>,
 }
 
 impl Hash for Ledger {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { changes, members, proposed, committed, reigns, established, delivered } = self;
+        let Self {
+            changes,
+            members,
+            proposed,
+            committed,
+            reigns,
+            established,
+            delivered,
+            books: _,
+        } = self;
         let ids = (0..).map(ServerId);
         hash_unordered(ids.zip(members), state);
         proposed.hash(state);
@@ -154,6 +166,7 @@ impl Ledger {
             reigns: BTreeMap::new(),
             established: None,
             delivered: Zxid::ZERO,
+            books: Arc::new(Books::new(ensemble)),
         }
     }
 

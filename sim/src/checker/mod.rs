@@ -4,12 +4,14 @@
 //!   Seen ---> Ledger ---> epochs   promises about epochs: votes, promises, leaders
 //!                         logs     promises about what disks have
 //!                         commits  promises about what is proposed, committed and applied
+//!                         books    promises about sessions and what is theirs
 //!                         members  promises about who is in the ensemble
 //!                               |
 //!                               v
 //!                             judge   whether a broken one counts
 //! ```
 
+mod books;
 mod commits;
 mod epochs;
 mod history;

@@ -95,6 +95,12 @@ pub enum Promise {
     ProposalInOrder,
     /// What is committed is safe on the disks of a quorum (D7).
     QuorumDurability,
+    /// Nothing is ordered of a session that nobody has opened, and nobody else owns ephemerals (S1).
+    SessionKnown,
+    /// After its end nothing is ordered of a session but refusals (S2).
+    SessionOver,
+    /// A session's end takes its ephemerals, by name, and nothing else (S2).
+    SessionTakesAll,
     /// A snapshot is the state of some point of the history (D10).
     SnapshotSoundness,
     /// All servers apply one sequence: each the next one, none twice (P3, P4).
@@ -109,7 +115,7 @@ pub enum Promise {
 
 impl Promise {
     /// All of them, by name.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 48] = [
         Self::AckInOrder,
         Self::AckDurable,
         Self::BootTotality,
@@ -150,6 +156,9 @@ impl Promise {
         Self::PromiseDurable,
         Self::ProposalInOrder,
         Self::QuorumDurability,
+        Self::SessionKnown,
+        Self::SessionOver,
+        Self::SessionTakesAll,
         Self::SnapshotSoundness,
         Self::TotalOrder,
         Self::TruncationDurable,

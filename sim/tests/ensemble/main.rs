@@ -6,6 +6,7 @@ mod changes;
 mod families;
 mod golden;
 mod moments;
+mod sessions;
 mod shrink;
 mod traces;
 mod watching;
