@@ -110,7 +110,7 @@ struct ServerNow {
     is_full: bool,
     disk_slow_us: u32,
     is_rotten: bool,
-    timers: u8,
+    timers: u32,
     sessions: usize,
     nodes: usize,
     digest: Option<u64>,
@@ -151,8 +151,8 @@ impl ServerNow {
         let host = world.host(id);
         let server = host.server.as_ref();
         let epochs = server.map_or((Epoch(0), Epoch(0)), |server| server.epochs());
-        let armed = |timers: u8, timer: Timer| {
-            timers | u8::from(host.timers[timer as usize].is_some()) << timer as u8
+        let armed = |timers: u32, timer: Timer| {
+            timers | u32::from(host.timers[timer as usize].is_some()) << timer as u8
         };
         Self {
             role: match server {
