@@ -147,8 +147,24 @@ pub(crate) const fn fault(step: &Step) -> Option<&'static str> {
         Step::SlowDisk { .. } => "slow-disk",
         Step::SlowLink { .. } => "slow-link",
         Step::Wipe { .. } => "wipe",
+        Step::BreakConn { .. } => "break-conn",
+        Step::CutClient { .. } => "cut-client",
+        Step::Freeze { .. } => "freeze",
+        Step::HealClient { .. } => "heal-client",
+        Step::Kill { .. } => "kill",
+        Step::SlowClient { .. } => "slow-client",
+        Step::Thaw { .. } => "thaw",
         Step::Answer { .. }
         | Step::Ask { .. }
+        | Step::Begin { .. }
+        | Step::Down { .. }
+        | Step::GiveUp { .. }
+        | Step::Probe { .. }
+        | Step::Reach { .. }
+        | Step::Servers { .. }
+        | Step::Up { .. }
+        | Step::Wake { .. }
+        | Step::Want { .. }
         | Step::Call { .. }
         | Step::Change { .. }
         | Step::Closed { .. }
@@ -176,7 +192,10 @@ impl Figures {
             *self.faults.entry(name.into()).or_default() += 1;
         }
         self.messages += u64::from(matches!(step, Step::Deliver { .. }));
-        self.frames += u64::from(matches!(step, Step::Ask { .. } | Step::Answer { .. }));
+        self.frames += u64::from(matches!(
+            step,
+            Step::Answer { .. } | Step::Ask { .. } | Step::Down { .. } | Step::Up { .. }
+        ));
         for event in seen {
             match event {
                 Seen::Crashed { power, .. } => {

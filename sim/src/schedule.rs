@@ -86,6 +86,15 @@ impl<E: Copy + Ord> Schedule<E> {
             }
             return Some(Step::Timeout { server, timer });
         }
+        if let Pending::Wake { client, timer } = pending {
+            let app = world.app(client);
+            let (due, _) = app.due(timer).filter(|_| !app.frozen)?;
+            if due > at {
+                self.push(due, Due::Pending(pending));
+                return None;
+            }
+            return Some(Step::Wake { client, timer });
+        }
         world.step_of(pending)
     }
 }

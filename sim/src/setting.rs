@@ -27,8 +27,11 @@ pub struct Setting {
     /// The servers that are in no configuration yet.
     #[serde(skip_serializing_if = "is_default")]
     pub spares: Vec<u8>,
-    /// How many clients there are.
+    /// How many simple clients there are: one request after another, for searches.
     pub clients: u16,
+    /// How many applications there are, each with a client of the core's.
+    #[serde(skip_serializing_if = "is_default")]
+    pub apps: u16,
     /// How many nodes they use.
     pub nodes: u16,
     /// The unit of all waiting.
@@ -124,6 +127,7 @@ impl Setting {
             reconfig: false,
             spares: Vec::new(),
             clients: 1,
+            apps: 0,
             nodes: 8,
             tick_ms: 2000,
             init_limit: 10,

@@ -20,6 +20,18 @@ pub enum Family {
     Clock,
     /// Processes die.
     Crash,
+    /// Connections of applications' clients break.
+    ClientBreak,
+    /// Nothing gets from some applications to some servers, or back.
+    ClientCut,
+    /// Applications die.
+    ClientKill,
+    /// Applications are told of other servers, and their sessions move.
+    ClientMove,
+    /// Applications stand still, some of them longer than their sessions live.
+    ClientPause,
+    /// Applications are far away, or read slowly.
+    ClientSlow,
     /// Nothing gets from some servers to others.
     Cut,
     /// Disks fail to do what they were asked.
@@ -46,10 +58,16 @@ pub enum Family {
 
 impl Family {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::Break,
         Self::Clock,
         Self::Crash,
+        Self::ClientBreak,
+        Self::ClientCut,
+        Self::ClientKill,
+        Self::ClientMove,
+        Self::ClientPause,
+        Self::ClientSlow,
         Self::Cut,
         Self::DiskFail,
         Self::Doom,
@@ -70,6 +88,12 @@ impl Family {
             Self::Break => "break",
             Self::Clock => "clock",
             Self::Crash => "crash",
+            Self::ClientBreak => "client-break",
+            Self::ClientCut => "client-cut",
+            Self::ClientKill => "client-kill",
+            Self::ClientMove => "client-move",
+            Self::ClientPause => "client-pause",
+            Self::ClientSlow => "client-slow",
             Self::Cut => "cut",
             Self::DiskFail => "disk-fail",
             Self::Doom => "doom",
@@ -163,7 +187,7 @@ impl Plan {
         let setting = &mut plan.setting;
         let observers = if draw.one_in(3) { draw.between(1, 2) } else { 0 };
         setting.observers = (1..=observers).map(|id| (voters + id) as u8).collect();
-        setting.clients = draw.between(1, 6) as u16;
+        (setting.clients, setting.apps) = (0, draw.between(1, 6) as u16);
         setting.nodes = draw.between(1, 20) as u16;
         setting.tick_ms = *draw.pick(&[500, 1000, 2000]).expect("three to pick from");
         setting.init_limit = draw.between(5, 10) as u32;
@@ -259,7 +283,8 @@ impl Plan {
     /// One line for people.
     #[must_use]
     pub fn summary(&self) -> String {
-        let Setting { voters, observers, clients, tick_ms, bugs, .. } = &self.setting;
+        let Setting { voters, observers, clients, apps, tick_ms, bugs, .. } = &self.setting;
+        let clients = clients + apps;
         let sizes: Vec<String> = voters.iter().map(|group| group.len().to_string()).collect();
         let faults: Vec<&str> = self.faults.iter().map(|(family, _)| family.name()).collect();
         let changes = if self.change_ms > 0 { ", changing" } else { "" };

@@ -6,12 +6,14 @@
 //!                         commits  promises about what is proposed, committed and applied
 //!                         books    promises about sessions and what is theirs
 //!                         members  promises about who is in the ensemble
+//!                         clients  promises to clients, by what they say and hear
 //!                               |
 //!                               v
 //!                             judge   whether a broken one counts
 //! ```
 
 mod books;
+mod clients;
 mod commits;
 mod epochs;
 mod history;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 
 use zoolab_core::Ensemble;
 
+use self::clients::Clients;
 use self::judge::{Judge, Watched};
 use self::ledger::Ledger;
 pub use self::promise::{Promise, UnknownPromise, Violation};
@@ -34,6 +37,7 @@ use crate::seen::Seen;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Checkers {
     ledger: Ledger,
+    clients: Clients,
     watched: Watched,
 }
 
@@ -41,7 +45,11 @@ impl Checkers {
     /// For an ensemble that has never run. Only these promises are watched; all, if none is named.
     #[must_use]
     pub fn new(ensemble: Arc<Ensemble>, promises: &[Promise]) -> Self {
-        Self { ledger: Ledger::new(&ensemble), watched: Watched::of(promises) }
+        Self {
+            ledger: Ledger::new(&ensemble),
+            clients: Clients::default(),
+            watched: Watched::of(promises),
+        }
     }
 
     /// Looks at what a step made visible.
@@ -62,6 +70,12 @@ impl Checkers {
         overlooked: &mut Vec<Violation>,
     ) -> Result<(), Violation> {
         let mut judge = Judge { watched: self.watched, overlooked };
-        seen.iter().try_for_each(|event| self.ledger.observe(event, &mut judge))
+        let Self { ledger, clients, .. } = self;
+        seen.iter().try_for_each(|event| {
+            if let Seen::Client { client, heard } = event {
+                return clients.observe(*client, heard, ledger, &mut judge);
+            }
+            ledger.observe(event, &mut judge)
+        })
     }
 }

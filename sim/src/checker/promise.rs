@@ -17,6 +17,10 @@ pub enum Promise {
     AckDurable,
     /// Whatever a crash left behind, the server starts again (D9).
     BootTotality,
+    /// A client completes each call once.
+    CallOnce,
+    /// Requests are answered in the order in which they were made.
+    CallOrder,
     /// Whoever serves in an epoch, or applies its first transaction, has applied what the epoch
     /// began with (P9).
     CommitConsistency,
@@ -95,10 +99,14 @@ pub enum Promise {
     ProposalInOrder,
     /// What is committed is safe on the disks of a quorum (D7).
     QuorumDurability,
+    /// A session is never shown an older state than it was shown before.
+    SessionForward,
     /// Nothing is ordered of a session that nobody has opened, and nobody else owns ephemerals (S1).
     SessionKnown,
     /// After its end nothing is ordered of a session but refusals (S2).
     SessionOver,
+    /// Nobody is answered in a session after its end.
+    SessionSilent,
     /// A session's end takes its ephemerals, by name, and nothing else (S2).
     SessionTakesAll,
     /// A snapshot is the state of some point of the history (D10).
@@ -109,16 +117,28 @@ pub enum Promise {
     TruncationDurable,
     /// A log is cut off at something it has (E6).
     TruncationTarget,
+    /// Who watches is told of a change before anything is shown that comes after it.
+    WatchFirst,
+    /// No watch is lost but one for a node that was made and deleted while its client was away.
+    WatchKept,
+    /// A watch that goes when it fires fires once.
+    WatchOnce,
+    /// Events come in the order of the changes.
+    WatchOrder,
+    /// Nobody is told of what did not happen, or of what it does not watch.
+    WatchTrue,
     /// One zxid, one transaction (P12).
     ZxidUniqueness,
 }
 
 impl Promise {
     /// All of them, by name.
-    pub const ALL: [Self; 48] = [
+    pub const ALL: [Self; 57] = [
         Self::AckInOrder,
         Self::AckDurable,
         Self::BootTotality,
+        Self::CallOnce,
+        Self::CallOrder,
         Self::CommitConsistency,
         Self::CommitMatches,
         Self::CommitOrder,
@@ -156,13 +176,20 @@ impl Promise {
         Self::PromiseDurable,
         Self::ProposalInOrder,
         Self::QuorumDurability,
+        Self::SessionForward,
         Self::SessionKnown,
         Self::SessionOver,
+        Self::SessionSilent,
         Self::SessionTakesAll,
         Self::SnapshotSoundness,
         Self::TotalOrder,
         Self::TruncationDurable,
         Self::TruncationTarget,
+        Self::WatchFirst,
+        Self::WatchKept,
+        Self::WatchOnce,
+        Self::WatchOrder,
+        Self::WatchTrue,
         Self::ZxidUniqueness,
     ];
 

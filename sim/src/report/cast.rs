@@ -1,7 +1,7 @@
 //! What a step is about: of which kind it is, and who takes part.
 
 use zoolab_core::zab::MessageKind;
-use zoolab_core::{ServerId, Zxid};
+use zoolab_core::{ConnId, ServerId, Zxid};
 
 use super::words::Mark;
 use crate::step::{ClientId, Step};
@@ -148,7 +148,46 @@ pub fn cast(step: &Step, before: &World) -> Cast {
         let ends = before.link(link).map(|link| link.ends);
         ends.into_iter().flatten().map(Who::Server).collect::<Vec<_>>()
     };
+    // Where an application's connection goes to comes with it.
+    let app = |id: &ClientId, conn: Option<ConnId>, kind, mark| {
+        let server = conn.and_then(|conn| Some(before.conn(conn)?.server));
+        let who = [Some(Who::Client(*id)), server.map(Who::Server)];
+        Cast { kind, who: who.into_iter().flatten().collect(), mark }
+    };
     match step {
+        Step::Begin { client, .. } => app(client, None, Kind::Client, Some(Mark::Start)),
+        Step::Reach { client }
+        | Step::Probe { client }
+        | Step::Want { client, .. }
+        | Step::GiveUp { client, .. }
+        | Step::Servers { client, .. } => app(client, None, Kind::Client, None),
+        Step::Down { client, conn } => app(client, Some(*conn), Kind::Client, None),
+        Step::Up { client, conn } => {
+            let mut cast = app(client, Some(*conn), Kind::Client, None);
+            cast.who.reverse();
+            cast
+        }
+        Step::Wake { client, .. } => app(client, None, Kind::Timer, Some(Mark::Timer)),
+        Step::Kill { client } => app(client, None, Kind::Fault, Some(Mark::Crash)),
+        Step::Freeze { client } => app(client, None, Kind::Fault, Some(Mark::Pause)),
+        Step::Thaw { client } => app(client, None, Kind::Repair, Some(Mark::Resume)),
+        Step::SlowClient { client, us } => {
+            let kind = if *us == 0 { Kind::Repair } else { Kind::Fault };
+            app(client, None, kind, Some(Mark::Slow))
+        }
+        Step::BreakConn { client, conn } => {
+            app(client, Some(*conn), Kind::Fault, Some(Mark::Break))
+        }
+        Step::CutClient { client, server, .. } => Cast {
+            kind: Kind::Fault,
+            who: vec![Who::Client(*client), Who::Server(*server)],
+            mark: Some(Mark::Cut),
+        },
+        Step::HealClient { client, server, .. } => Cast {
+            kind: Kind::Repair,
+            who: vec![Who::Client(*client), Who::Server(*server)],
+            mark: Some(Mark::Heal),
+        },
         Step::Deliver { from, to, kind, zxid, .. } => {
             between(Kind::of_message(*kind, *zxid), to, from, None)
         }

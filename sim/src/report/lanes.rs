@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use zoolab_core::client::State;
 use zoolab_core::{Epoch, ServerId, Timer, Zxid};
 
 use super::cast::Who;
@@ -9,6 +10,7 @@ use super::film::Film;
 use crate::seen::Seen;
 use crate::step::ClientId;
 use crate::world::World;
+use crate::world::apps::{App, Deeds};
 use crate::world::client::Client;
 
 /// Somebody, over time.
@@ -234,6 +236,32 @@ impl ClientNow {
         }
     }
 
+    /// The same of an application.
+    fn of_app(app: &App) -> Self {
+        let role = match app.state() {
+            _ if app.frozen => "paused",
+            State::AuthFailed => "refused",
+            State::Closed => "closed",
+            State::Connected => "connected",
+            State::ConnectedReadOnly => "reading only",
+            State::Connecting => "connecting",
+            State::Expired => "expired",
+            State::NotConnected => "not begun",
+        };
+        let machine = app.machine.as_ref();
+        let server = machine.and_then(|machine| machine.server()?.host.get(1..)?.parse().ok());
+        let zxid = machine.map_or(Zxid::ZERO, |machine| machine.zxid_last());
+        let Deeds { done, refused, unknown, .. } = app.deeds;
+        let counts = [u64::from(app.waiting), done, refused, unknown];
+        Self { role, server: server.map(ServerId), zxid, counts }
+    }
+
+    /// Of all of them, simple ones and applications.
+    fn all(world: &World) -> impl Iterator<Item = (ClientId, Self)> {
+        let simple = world.clients().map(|(id, client)| (id, Self::of(client)));
+        simple.chain(world.apps().map(|(id, app)| (id, Self::of_app(app))))
+    }
+
     fn values(&self) -> [Value; OF_CLIENT.len()] {
         let [waiting, done, refused, unknown] = self.counts.map(Value::Number);
         let server = self.server.map_or(Value::None, |id| Value::Number(u64::from(id.0)));
@@ -254,8 +282,7 @@ impl Lanes {
     pub(super) fn new(world: &World) -> Self {
         let server = |id: &ServerId| (*id, ServerNow::of(world, *id, Log::default()));
         let servers: Vec<_> = world.servers().iter().map(server).collect();
-        let clients: Vec<_> =
-            world.clients().map(|(id, client)| (id, ClientNow::of(client))).collect();
+        let clients: Vec<_> = ClientNow::all(world).collect();
         let observers = &world.ensemble().observers;
         let mut all = Vec::new();
         for (id, now) in &servers {
@@ -291,8 +318,8 @@ impl Lanes {
                 *before = now;
             }
         }
-        for ((id, before), lane) in clients.iter_mut().zip(of_clients) {
-            let now = ClientNow::of(world.client(*id));
+        let now = clients.iter_mut().zip(ClientNow::all(world)).zip(of_clients);
+        for (((_, before), (_, now)), lane) in now {
             if now != *before {
                 change(lane, steps, &before.values(), &now.values());
                 *before = now;

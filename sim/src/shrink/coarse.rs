@@ -37,7 +37,7 @@ impl Telling {
         const MOST: u8 = u8::MAX;
         let mut setting = setting.clone();
         if self.own_writes {
-            setting.clients = 0;
+            (setting.clients, setting.apps) = (0, 0);
         }
         setting.search = Some(Bounds {
             alike: false,

@@ -166,7 +166,8 @@ impl<'a> Shrinker<'a> {
             self.accept(&setting, &wishes);
         }
         self.pass = "clients";
-        for client in (0..self.best.plan.setting.clients).rev() {
+        let Setting { clients, apps, .. } = self.best.plan.setting;
+        for client in (0..clients.max(apps)).rev() {
             let name = format!("c{client}");
             let its: Vec<bool> = self
                 .best
@@ -176,8 +177,9 @@ impl<'a> Shrinker<'a> {
                 .collect();
             self.leave_out(|place| its[place]);
             let mut setting = self.best.plan.setting.clone();
-            if client + 1 == setting.clients {
-                setting.clients = client;
+            if client + 1 == setting.clients.max(setting.apps) {
+                setting.clients = setting.clients.min(client);
+                setting.apps = setting.apps.min(client);
                 let wishes = self.best.wishes.clone();
                 self.accept(&setting, &wishes);
             }
@@ -462,10 +464,15 @@ fn lesser(plan: &Plan) -> Vec<Less> {
     for (family, _) in plan.faults.clone() {
         all.push(Box::new(move |plan| plan.faults.retain(|(other, _)| *other != family)));
     }
-    all.push(Box::new(|plan| plan.setting.clients = plan.setting.clients.min(1)));
-    for _ in 1..plan.setting.clients {
+    all.push(Box::new(|plan| {
+        plan.setting.clients = plan.setting.clients.min(1);
+        plan.setting.apps = plan.setting.apps.min(1);
+    }));
+    for _ in 1..plan.setting.clients.max(plan.setting.apps) {
         all.push(Box::new(|plan| {
-            plan.setting.clients = plan.setting.clients.saturating_sub(1).max(1);
+            let Setting { clients, apps, .. } = &mut plan.setting;
+            let most = clients.saturating_sub(1).max(apps.saturating_sub(1)).max(1);
+            (*clients, *apps) = (most.min(*clients), most.min(*apps));
         }));
     }
     let voters = plan.setting.voters.iter().flatten().map(|(id, _)| *id);
@@ -525,11 +532,22 @@ fn transactions(wishes: &[Wish], seen: &[Vec<Seen>]) -> Vec<Option<Zxid>> {
 /// What a setting is if nobody has wished for anything else.
 const PLAIN: [fn(&mut Setting); 9] = [
     |setting| {
-        let Setting { voters, observers, clients, nodes, disks, search, bugs, promises, .. } =
-            setting.clone();
+        let old = setting.clone();
+        let Setting { voters, observers, clients, apps, nodes, .. } = old;
+        let Setting { disks, search, bugs, promises, .. } = old;
         let plain = Setting::plain(3);
-        *setting =
-            Setting { voters, observers, clients, nodes, disks, search, bugs, promises, ..plain };
+        *setting = Setting {
+            voters,
+            observers,
+            clients,
+            apps,
+            nodes,
+            disks,
+            search,
+            bugs,
+            promises,
+            ..plain
+        };
     },
     |setting| setting.skew_ms.clear(),
     |setting| setting.preallocate = 0,

@@ -3,9 +3,10 @@
 //! When something before it is left out, connections, writes and transactions are numbered anew;
 //! what is meant is still there.
 
-use zoolab_core::{LinkId, ServerId};
+use zoolab_core::{ConnId, LinkId, ServerId};
 
-use crate::step::{Instant, Step};
+use crate::step::{ClientId, Instant, Step};
+use crate::world::apps::Conn;
 use crate::world::{Pending, World};
 
 /// See the [module](self).
@@ -100,6 +101,20 @@ impl Wish {
                 let followers = followers.iter().copied().filter(looks).collect();
                 Step::Elect { leader: *leader, followers }
             }
+            Step::Up { client, .. } => same_of(world, *client, &self.step, Pending::Up)?,
+            Step::Down { client, .. } => same_of(world, *client, &self.step, Pending::Down)?,
+            Step::BreakConn { client, conn } => {
+                let whole = |other: &&Conn| {
+                    other.client == *client && other.client_open && other.server_open
+                };
+                let mine = || world.conns().iter().filter(whole);
+                let same = mine().find(|other| other.id == *conn).or_else(|| mine().next_back())?;
+                Step::BreakConn { client: *client, conn: same.id }
+            }
+            Step::Wake { client, timer } => {
+                at = at.max(world.apps().nth(client.0.into())?.1.due(*timer)?.0);
+                Step::Wake { client: *client, timer: *timer }
+            }
             step => step.clone(),
         };
         let can = world.can(at, &step).is_ok()
@@ -113,4 +128,17 @@ fn between(world: &World, one: ServerId, other: ServerId) -> Option<impl Iterato
     let all = world.servers();
     let two = one != other && all.contains(&one) && all.contains(&other);
     two.then(|| world.pair(one, other).links.iter().map(|(id, _)| *id))
+}
+
+/// The same thing on a connection of this application, or else on its oldest on which anything
+/// like it is next.
+fn same_of(
+    world: &World,
+    client: ClientId,
+    step: &Step,
+    pending: fn(ConnId) -> Pending,
+) -> Option<Step> {
+    let mine = world.conns().iter().filter(|conn| conn.client == client);
+    let all: Vec<Step> = mine.filter_map(|conn| world.step_of(pending(conn.id))).collect();
+    all.iter().find(|next| *next == step).or_else(|| all.first()).cloned()
 }

@@ -92,6 +92,22 @@ pub(super) const fn kind(step: &Step) -> u8 {
         | Step::Rot { .. }
         | Step::SlowDisk { .. }
         | Step::SlowLink { .. }
+        | Step::Begin { .. }
+        | Step::BreakConn { .. }
+        | Step::CutClient { .. }
+        | Step::Down { .. }
+        | Step::Freeze { .. }
+        | Step::GiveUp { .. }
+        | Step::HealClient { .. }
+        | Step::Kill { .. }
+        | Step::Probe { .. }
+        | Step::Reach { .. }
+        | Step::Servers { .. }
+        | Step::SlowClient { .. }
+        | Step::Thaw { .. }
+        | Step::Up { .. }
+        | Step::Wake { .. }
+        | Step::Want { .. }
         | Step::Wipe { .. } => 19,
     }
 }

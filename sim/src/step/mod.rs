@@ -5,12 +5,16 @@
 //! which bytes a power loss leaves, is a number in the step and worked out by our own code.
 
 mod text;
+pub mod wish;
+mod wish_text;
 
 use serde::{Deserialize, Serialize};
+use zoolab_core::client;
 use zoolab_core::zab::MessageKind;
-use zoolab_core::{LinkId, ServerId, Timer, Token, Zxid};
+use zoolab_core::{ConnId, LinkId, Millis, ServerId, Timer, Token, Zxid};
 
 pub use self::text::NoStep;
+use self::wish::{Beginning, Wish};
 use crate::hash::RunningHash;
 use crate::world::Bounds;
 
@@ -81,6 +85,26 @@ pub enum Step {
     /// A client drops its connection.
     HangUp { client: ClientId },
 
+    // What applications do, whose clients are the core's.
+    /// An application starts a client.
+    Begin { client: ClientId, how: Box<Beginning> },
+    /// Its client reaches the server that it dials, or finds that it cannot.
+    Reach { client: ClientId },
+    /// The next frame of a connection, or its end, arrives at the server.
+    Up { client: ClientId, conn: ConnId },
+    /// The next frame of a connection, or its end, arrives at the client.
+    Down { client: ClientId, conn: ConnId },
+    /// A timer of the client runs out.
+    Wake { client: ClientId, timer: client::Timer },
+    /// The client hears whether the server it asked can write.
+    Probe { client: ClientId },
+    /// The application wants something.
+    Want { client: ClientId, wish: Wish },
+    /// Whoever called no longer waits for the answer to the application's so many-th call.
+    GiveUp { client: ClientId, call: u64 },
+    /// The application tells its client of other servers; `luck` spreads clients over them.
+    Servers { client: ClientId, servers: Vec<ServerId>, luck: u64 },
+
     // What can go wrong.
     /// Nothing gets from one server to another any more; what is under way waits.
     Cut { from: ServerId, to: ServerId },
@@ -120,6 +144,31 @@ pub enum Step {
     Jump { server: ServerId, ms: i64 },
     /// A server's clocks run by so many parts in a million too fast, or too slow.
     Drift { server: ServerId, ppm: i32 },
+
+    // What can go wrong with applications.
+    /// The application's process dies.
+    Kill { client: ClientId },
+    /// It stands still.
+    Freeze { client: ClientId },
+    /// It goes on.
+    Thaw { client: ClientId },
+    /// Nothing gets one way between a client and a server any more; what is under way waits.
+    CutClient { client: ClientId, server: ServerId, way: Way },
+    /// It does again.
+    HealClient { client: ClientId, server: ServerId, way: Way },
+    /// Everything to and from a client takes so much longer.
+    SlowClient { client: ClientId, us: u32 },
+    /// A client's connection breaks; each side notices by itself.
+    BreakConn { client: ClientId, conn: ConnId },
+}
+
+/// One of the two ways of a client's connection.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Way {
+    /// To the client.
+    Down,
+    /// To the server.
+    Up,
 }
 
 /// What a simple client may ask for. Paths are `/n0`, `/n1` …, so that a call is two numbers.
@@ -145,6 +194,14 @@ pub enum Call {
     Close,
     /// Say that one is there.
     Ping,
+}
+
+impl Instant {
+    /// In whole milliseconds.
+    #[must_use]
+    pub const fn millis(self) -> Millis {
+        Millis((self.0 / 1000).cast_signed())
+    }
 }
 
 impl Step {
@@ -230,6 +287,35 @@ impl Step {
                 }
                 (36, id(server), 0)
             }
+            Self::Begin { client, how } => {
+                how.words(hash);
+                (52, u64::from(client.0), how.servers.len() as u64)
+            }
+            Self::Reach { client } => (37, u64::from(client.0), 0),
+            Self::Up { client, conn } => (38, u64::from(client.0), conn.0),
+            Self::Down { client, conn } => (39, u64::from(client.0), conn.0),
+            Self::Wake { client, timer } => (40, u64::from(client.0), *timer as u64),
+            Self::Probe { client } => (41, u64::from(client.0), 0),
+            Self::Want { client, wish } => {
+                wish.words(hash);
+                (42, u64::from(client.0), 0)
+            }
+            Self::GiveUp { client, call } => (43, u64::from(client.0), *call),
+            Self::Servers { client, servers, luck } => {
+                servers.iter().for_each(|server| hash.word(id(server)));
+                (44, u64::from(client.0), *luck)
+            }
+            Self::Kill { client } => (45, u64::from(client.0), 0),
+            Self::Freeze { client } => (46, u64::from(client.0), 0),
+            Self::Thaw { client } => (47, u64::from(client.0), 0),
+            Self::CutClient { client, server, way } => {
+                (48, u64::from(client.0), id(server) << 1 | *way as u64)
+            }
+            Self::HealClient { client, server, way } => {
+                (49, u64::from(client.0), id(server) << 1 | *way as u64)
+            }
+            Self::SlowClient { client, us } => (50, u64::from(client.0), u64::from(*us)),
+            Self::BreakConn { client, conn } => (51, u64::from(client.0), conn.0),
         };
         hash.word(tag);
         hash.word(a);

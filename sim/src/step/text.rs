@@ -4,9 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use zoolab_core::zab::MessageKind;
-use zoolab_core::{LinkId, ServerId, Timer, Token, Zxid};
+use zoolab_core::{ConnId, LinkId, ServerId, Timer, Token, Zxid, client};
 
-use super::{Call, ClientId, Keep, Step};
+use super::{Call, ClientId, Keep, Step, Way};
+use crate::world::apps::{conn_number, conn_of};
 
 impl fmt::Display for ClientId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,8 +97,51 @@ impl fmt::Display for Step {
                 observe.iter().try_for_each(|id| write!(f, " ~{id}"))?;
                 leave.iter().try_for_each(|id| write!(f, " -{id}"))
             }
+            Self::Begin { client, how } => write!(f, "begin {client} {how}"),
+            Self::Reach { client } => write!(f, "reach {client}"),
+            Self::Up { client, conn } => write!(f, "up {client} ~{}", conn_number(*conn)),
+            Self::Down { client, conn } => write!(f, "down {client} ~{}", conn_number(*conn)),
+            Self::Wake { client, timer } => write!(f, "wake {client} {timer:?}"),
+            Self::Probe { client } => write!(f, "probe {client}"),
+            Self::Want { client, wish } => write!(f, "want {client} {wish}"),
+            Self::GiveUp { client, call } => write!(f, "give-up {client} {call}"),
+            Self::Servers { client, servers, luck } => {
+                write!(f, "servers {client}")?;
+                servers.iter().try_for_each(|server| write!(f, " {server}"))?;
+                write!(f, " luck={luck:x}")
+            }
+            Self::Kill { client } => write!(f, "kill {client}"),
+            Self::Freeze { client } => write!(f, "freeze {client}"),
+            Self::Thaw { client } => write!(f, "thaw {client}"),
+            Self::CutClient { client, server, way } => {
+                write!(f, "cut-client {}", Between(*client, *server, *way))
+            }
+            Self::HealClient { client, server, way } => {
+                write!(f, "heal-client {}", Between(*client, *server, *way))
+            }
+            Self::SlowClient { client, us } => write!(f, "slow-client {client} {us}us"),
+            Self::BreakConn { client, conn } => {
+                write!(f, "break-conn {client} ~{}", conn_number(*conn))
+            }
         }
     }
+}
+
+/// One way between a client and a server, as in c0->2.
+struct Between(ClientId, ServerId, Way);
+
+impl fmt::Display for Between {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(client, server, way) = self;
+        match way {
+            Way::Down => write!(f, "{server}->{client}"),
+            Way::Up => write!(f, "{client}->{server}"),
+        }
+    }
+}
+
+fn read_client(word: &str) -> Option<ClientId> {
+    word.strip_prefix('c')?.parse().ok().map(ClientId)
 }
 
 /// A line that is no step: what was found, and what was expected there.
@@ -118,14 +162,14 @@ impl fmt::Display for NoStep {
 impl std::error::Error for NoStep {}
 
 /// The words of a line, taken one by one.
-struct Words<'a>(std::str::SplitAsciiWhitespace<'a>);
+pub(super) struct Words<'a>(std::str::SplitAsciiWhitespace<'a>);
 
 impl<'a> Words<'a> {
-    fn word(&mut self, expected: &'static str) -> Result<&'a str, NoStep> {
+    pub(super) fn word(&mut self, expected: &'static str) -> Result<&'a str, NoStep> {
         self.0.next().ok_or(NoStep { found: String::new(), expected })
     }
 
-    fn parse<T>(
+    pub(super) fn parse<T>(
         &mut self,
         expected: &'static str,
         read: impl FnOnce(&str) -> Option<T>,
@@ -134,12 +178,25 @@ impl<'a> Words<'a> {
         read(word).ok_or_else(|| NoStep { found: word.into(), expected })
     }
 
+    /// Something that may be there, or not.
+    pub(super) fn maybe<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let mut ahead = Words(self.0.clone());
+        let found = read(&mut ahead)?;
+        *self = ahead;
+        Some(found)
+    }
+
+    /// Whether this word comes next.
+    pub(super) fn flag(&mut self, flag: &str) -> bool {
+        self.maybe(|words| (words.word("a word").ok()? == flag).then_some(())).is_some()
+    }
+
     fn server(&mut self) -> Result<ServerId, NoStep> {
         self.parse("a server's number", |word| word.parse().ok().map(ServerId))
     }
 
     /// As many as there are.
-    fn servers(&mut self) -> Vec<ServerId> {
+    pub(super) fn servers(&mut self) -> Vec<ServerId> {
         let mut servers = Vec::new();
         loop {
             let mut ahead = Words(self.0.clone());
@@ -173,8 +230,24 @@ impl<'a> Words<'a> {
         })
     }
 
-    fn client(&mut self) -> Result<ClientId, NoStep> {
-        self.parse("a client, as in c0", |word| word.strip_prefix('c')?.parse().ok().map(ClientId))
+    pub(super) fn client(&mut self) -> Result<ClientId, NoStep> {
+        self.parse("a client, as in c0", read_client)
+    }
+
+    fn conn(&mut self) -> Result<ConnId, NoStep> {
+        self.parse("a client's connection, as in ~7", |word| {
+            word.strip_prefix('~')?.parse().ok().and_then(conn_of)
+        })
+    }
+
+    fn between(&mut self) -> Result<(ClientId, ServerId, Way), NoStep> {
+        self.parse("a client and a server, as in c0->2 or 2->c0", |word| {
+            let (from, to) = word.split_once("->")?;
+            match read_client(from) {
+                Some(client) => Some((client, ServerId(to.parse().ok()?), Way::Up)),
+                None => Some((read_client(to)?, ServerId(from.parse().ok()?), Way::Down)),
+            }
+        })
     }
 
     fn link(&mut self) -> Result<LinkId, NoStep> {
@@ -187,7 +260,7 @@ impl<'a> Words<'a> {
         self.parse("a write, as in @7", |word| word.strip_prefix('@')?.parse().ok().map(Token))
     }
 
-    fn luck(&mut self) -> Result<u64, NoStep> {
+    pub(super) fn luck(&mut self) -> Result<u64, NoStep> {
         self.parse("luck, as in luck=2a", |word| {
             u64::from_str_radix(word.strip_prefix("luck=")?, 16).ok()
         })
@@ -353,6 +426,43 @@ impl FromStr for Step {
                 server: words.server()?,
                 ppm: words.unit("ppm", "a rate, as in 200ppm")?,
             },
+            "begin" => Self::Begin { client: words.client()?, how: Box::new(words.beginning()?) },
+            "reach" => Self::Reach { client: words.client()? },
+            "up" => Self::Up { client: words.client()?, conn: words.conn()? },
+            "down" => Self::Down { client: words.client()?, conn: words.conn()? },
+            "wake" => Self::Wake {
+                client: words.client()?,
+                timer: words.parse("a timer, as in Ping", |word| {
+                    client::Timer::ALL.into_iter().find(|timer| format!("{timer:?}") == word)
+                })?,
+            },
+            "probe" => Self::Probe { client: words.client()? },
+            "want" => Self::Want { client: words.client()?, wish: words.wish()? },
+            "give-up" => Self::GiveUp {
+                client: words.client()?,
+                call: words.parse("a number", |word| word.parse().ok())?,
+            },
+            "servers" => Self::Servers {
+                client: words.client()?,
+                servers: words.servers(),
+                luck: words.luck()?,
+            },
+            "kill" => Self::Kill { client: words.client()? },
+            "freeze" => Self::Freeze { client: words.client()? },
+            "thaw" => Self::Thaw { client: words.client()? },
+            "cut-client" => {
+                let (client, server, way) = words.between()?;
+                Self::CutClient { client, server, way }
+            }
+            "heal-client" => {
+                let (client, server, way) = words.between()?;
+                Self::HealClient { client, server, way }
+            }
+            "slow-client" => Self::SlowClient {
+                client: words.client()?,
+                us: words.unit("us", "a time, as in 500us")?,
+            },
+            "break-conn" => Self::BreakConn { client: words.client()?, conn: words.conn()? },
             other => return Err(NoStep { found: other.into(), expected }),
         };
         match words.0.next() {

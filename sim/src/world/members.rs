@@ -15,6 +15,7 @@ impl World {
         self.hosts.iter_mut().for_each(Held::share);
         self.pairs.iter_mut().for_each(Held::share);
         self.clients.share();
+        self.apps.share();
     }
 
     /// The machine at a place.

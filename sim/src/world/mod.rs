@@ -9,6 +9,7 @@
 //! whoever picks the next step need not list everything each time.
 
 pub mod act;
+pub mod apps;
 pub mod bytes;
 pub mod change;
 pub mod client;
@@ -32,9 +33,13 @@ use std::iter::once_with;
 use std::sync::Arc;
 
 use zoolab_core::storage::Rules;
-use zoolab_core::{Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer};
+use zoolab_core::{
+    ConnId, Ensemble, Input, LinkId, Now, Server, ServerId, Settings, Text, Timer,
+    client as library,
+};
 
 use self::act::{Act, shows};
+use self::apps::{Apps, Spots};
 use self::client::Client;
 use self::clients::Clients;
 use self::held::Held;
@@ -65,6 +70,8 @@ pub enum Pending {
     },
     /// A disk will be done.
     Disk(ServerId),
+    /// A frame, or the end of a connection, will arrive at an application's client.
+    Down(ConnId),
     /// A message, or the end of a connection, will arrive.
     Message {
         /// On which connection.
@@ -74,6 +81,10 @@ pub enum Pending {
         /// Where.
         to: ServerId,
     },
+    /// An application's client will hear whether a server can write.
+    Probe(ClientId),
+    /// An application's client will reach a server, or not.
+    Reach(ClientId),
     /// A server will read its disk.
     Reload(ServerId),
     /// A timer will run out, not before this.
@@ -83,12 +94,21 @@ pub enum Pending {
         /// Which.
         timer: Timer,
     },
+    /// A frame, or the end of a connection, of an application's client will arrive at a server.
+    Up(ConnId),
     /// A vote will arrive.
     Vote {
         /// From whom.
         from: ServerId,
         /// Where.
         to: ServerId,
+    },
+    /// A timer of an application's client will run out, not before this.
+    Wake {
+        /// Whose.
+        client: ClientId,
+        /// Which.
+        timer: library::Timer,
     },
 }
 
@@ -100,6 +120,7 @@ pub struct Outcome {
     /// For whoever picks the next step.
     pub fresh: Vec<Pending>,
     outputs: Vec<zoolab_core::Output>,
+    said: Vec<library::Output>,
     /// The place of the pair in which a connection was last looked for. Nothing depends on it.
     likely: usize,
 }
@@ -113,6 +134,7 @@ pub struct World {
     settings: Arc<Settings>,
     ids: Arc<[ServerId]>,
     paths: Arc<[Text]>,
+    spots: Spots,
     /// By place in `ids`.
     hosts: Vec<Held<Host>>,
     /// For each two servers, in order.
@@ -121,6 +143,7 @@ pub struct World {
     /// What may still happen in a search.
     budget: Budget,
     clients: Held<Clients>,
+    apps: Held<Apps>,
 }
 
 impl World {
@@ -158,11 +181,13 @@ impl World {
             settings: Arc::new(settings),
             ids,
             paths: paths.collect(),
+            spots: Spots::new(setting.nodes.max(1)),
             hosts,
             pairs,
             link_next: 0,
             budget: setting.search.map_or(Budget::default(), Budget::of),
             clients: Held::Own(Box::new(Clients::new(setting.clients, same_clients))),
+            apps: Held::Own(Box::new(Apps::new(setting.apps))),
             setting: Arc::new(setting),
         };
         if world.setting.search.is_some() {
@@ -364,8 +389,13 @@ impl World {
                         Pending::Answer(_)
                         | Pending::Ask(_)
                         | Pending::Disk(_)
+                        | Pending::Down(_)
+                        | Pending::Probe(_)
+                        | Pending::Reach(_)
                         | Pending::Reload(_)
-                        | Pending::Timer { .. } => false,
+                        | Pending::Timer { .. }
+                        | Pending::Up(_)
+                        | Pending::Wake { .. } => false,
                     },
                     outcome,
                 );
@@ -428,6 +458,22 @@ impl World {
             Step::Change { server, join, observe, leave } => {
                 self.change(*server, change::request(join, observe, leave), outcome);
             }
+            Step::Begin { client, .. }
+            | Step::BreakConn { client, .. }
+            | Step::CutClient { client, .. }
+            | Step::Down { client, .. }
+            | Step::Freeze { client }
+            | Step::GiveUp { client, .. }
+            | Step::HealClient { client, .. }
+            | Step::Kill { client }
+            | Step::Probe { client }
+            | Step::Reach { client }
+            | Step::Servers { client, .. }
+            | Step::SlowClient { client, .. }
+            | Step::Thaw { client }
+            | Step::Up { client, .. }
+            | Step::Wake { client, .. }
+            | Step::Want { client, .. } => self.app_step(*client, step, outcome),
         }
     }
 
@@ -473,8 +519,9 @@ impl World {
     fn wake_server(&mut self, server: ServerId, outcome: &mut Outcome) {
         self.wake(
             |pending| match pending {
-                Pending::Answer(_) => false,
-                Pending::Ask(_) => true,
+                Pending::Answer(_) | Pending::Down(_) | Pending::Wake { .. } => false,
+                Pending::Ask(_) | Pending::Probe(_) | Pending::Reach(_) => true,
+                Pending::Up(conn) => self.conn(conn).is_some_and(|conn| conn.server == server),
                 Pending::Dialled { from, .. } => from == server,
                 Pending::Disk(at) | Pending::Reload(at) => at == server,
                 Pending::Message { to, .. } | Pending::Vote { to, .. } => to == server,

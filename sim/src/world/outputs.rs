@@ -6,6 +6,7 @@ use zoolab_core::zab::Message;
 use zoolab_core::{ConnId, Input, LinkId, Output, ServerId};
 
 use super::act::{Act, Ground, Others, shows};
+use super::apps::{Apps, is_app};
 use super::client::Down;
 use super::clients::Clients;
 use super::held::Held;
@@ -23,6 +24,7 @@ struct Around<'a> {
     ids: &'a [ServerId],
     pairs: &'a mut [Held<Pair>],
     clients: &'a mut Held<Clients>,
+    apps: &'a mut Held<Apps>,
     seen: &'a mut Vec<Seen>,
     fresh: &'a mut Vec<Pending>,
     likely: &'a mut usize,
@@ -61,11 +63,11 @@ impl World {
         work: impl FnOnce(&mut Host, &Ground<'_>, &mut Vec<Output>, &mut Around<'_>),
     ) {
         let place = self.place(server).expect("a server of this world");
-        let Self { setting, ensemble, settings, hosts, now, ids, pairs, clients, .. } = self;
+        let Self { setting, ensemble, settings, hosts, now, ids, pairs, clients, apps, .. } = self;
         let ground = Ground { setting, ensemble, settings, me: server, at: *now };
-        let Outcome { seen, fresh, outputs, likely } = outcome;
+        let Outcome { seen, fresh, outputs, likely, said: _ } = outcome;
         let me = server;
-        let mut others = Around { me, setting, ids, pairs, clients, seen, fresh, likely };
+        let mut others = Around { me, setting, ids, pairs, clients, apps, seen, fresh, likely };
         work(hosts[place].make_mut(), &ground, outputs, &mut others);
     }
 }
@@ -81,6 +83,13 @@ impl Others for Around<'_> {
     }
 
     fn client(&mut self, conn: ConnId, down: Down) {
+        if is_app(conn) {
+            // In a search nothing reaches them.
+            if self.setting.search.is_none() {
+                self.apps.make_mut().tell(conn, down, self.fresh);
+            }
+            return;
+        }
         let client = self.clients.make_mut().tell(conn, down);
         self.fresh.extend(client.map(Pending::Answer));
     }
@@ -126,7 +135,10 @@ impl Others for Around<'_> {
     fn died(&mut self, tell: bool) {
         let me = self.me;
         self.each_pair(|pair, note| pair.died(me, tell, note));
-        let Self { clients, fresh, .. } = self;
+        let Self { clients, apps, fresh, .. } = self;
+        if self.setting.search.is_none() {
+            apps.make_mut().died(me, tell, fresh);
+        }
         clients.make_mut().died(me, |client| fresh.push(Pending::Answer(client)));
     }
 

@@ -50,6 +50,7 @@ impl World {
             all.extend(conn.up.iter().map(|_| Pending::Ask(client)));
             all.extend(conn.down.iter().map(|_| Pending::Answer(client)));
         }
+        self.apps_pending(None, all);
     }
 
     /// The step by which something pending happens, if it can happen now.
@@ -79,7 +80,12 @@ impl World {
                     Step::Disk { server, token }
                 })
             }
+            Pending::Down(conn) => self.down_step(conn),
             Pending::Message { link, from, to } => self.arrival(link, from, to),
+            Pending::Probe(client) => self.probe_step(client),
+            Pending::Reach(client) => self.reach_step(client),
+            Pending::Up(conn) => self.up_step(conn),
+            Pending::Wake { client, timer } => self.wake_step(self.now, client, timer),
             Pending::Reload(server) => {
                 let host = self.host(server);
                 (host.reload && host.is_awake()).then_some(Step::Reload { server })
@@ -147,7 +153,10 @@ impl World {
                 Err(Cannot("nothing of that kind is due".into()))
             };
         }
-        self.can_now(step)
+        match step.app() {
+            Some(client) => self.can_app(at, client, step),
+            None => self.can_now(step),
+        }
     }
 
     fn can_now(&self, step: &Step) -> Result<(), Cannot> {
@@ -253,6 +262,22 @@ impl World {
                 let may = leads && host.is_awake();
                 may.then_some(()).ok_or_else(|| Cannot(format!("server {server} does not lead")))
             }
+            Step::Begin { client, .. }
+            | Step::BreakConn { client, .. }
+            | Step::CutClient { client, .. }
+            | Step::Down { client, .. }
+            | Step::Freeze { client }
+            | Step::GiveUp { client, .. }
+            | Step::HealClient { client, .. }
+            | Step::Kill { client }
+            | Step::Probe { client }
+            | Step::Reach { client }
+            | Step::Servers { client, .. }
+            | Step::SlowClient { client, .. }
+            | Step::Thaw { client }
+            | Step::Up { client, .. }
+            | Step::Wake { client, .. }
+            | Step::Want { client, .. } => self.can_app(self.now, *client, step),
             Step::Free(_) | Step::Elect { .. } | Step::Join { .. } | Step::Write { .. } => {
                 self.can_in_search(step)
             }

@@ -334,6 +334,22 @@ impl World {
             Step::Timeout { server, timer } => self.patience(*server, *timer).flatten(),
             Step::Answer { .. }
             | Step::Ask { .. }
+            | Step::Begin { .. }
+            | Step::BreakConn { .. }
+            | Step::CutClient { .. }
+            | Step::Down { .. }
+            | Step::Freeze { .. }
+            | Step::GiveUp { .. }
+            | Step::HealClient { .. }
+            | Step::Kill { .. }
+            | Step::Probe { .. }
+            | Step::Reach { .. }
+            | Step::Servers { .. }
+            | Step::SlowClient { .. }
+            | Step::Thaw { .. }
+            | Step::Up { .. }
+            | Step::Wake { .. }
+            | Step::Want { .. }
             | Step::Closed { .. }
             | Step::Cut { .. }
             | Step::Deliver { .. }

@@ -57,9 +57,14 @@ impl Seeded {
         let done = |(id, client): &(ClientId, &crate::world::client::Client)| {
             client.done > self.done_before[usize::from(id.0)]
         };
-        world
-            .clients()
-            .find(|client| !done(client))
-            .map(|(id, _)| format!("client {id} gets nothing done"))
+        let simple = world.clients().find(|client| !done(client));
+        let simple = simple.map(|(id, _)| format!("client {id} gets nothing done"));
+        let answered = |(id, app): &(ClientId, &crate::world::apps::App)| {
+            app.deeds.answered > self.answered_before[usize::from(id.0)]
+        };
+        simple.or_else(|| {
+            let (id, app) = world.apps().find(|app| !answered(app))?;
+            Some(format!("application {id} gets no answer: its client is {:?}", app.state()))
+        })
     }
 }

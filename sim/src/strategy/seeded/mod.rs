@@ -4,6 +4,7 @@
 //!   trouble: faults, clients ---> calm: everything is mended ---> well, or stuck
 //! ```
 
+mod apps;
 mod calm;
 mod change;
 mod trouble;
@@ -15,8 +16,9 @@ use zoolab_core::ServerId;
 use super::{Choice, Strategy};
 use crate::rng::Stream;
 use crate::schedule::{Due, Schedule};
-use crate::step::{Call, ClientId, Instant, Step};
+use crate::step::{Call, ClientId, Instant, Step, Way};
 use crate::swarm::{Family, Plan, Work};
+use crate::world::apps::conn_number;
 use crate::world::{Pending, World};
 
 /// How often, in the calm, it is looked whether all is well.
@@ -25,6 +27,8 @@ const LOOK_US: u64 = 500_000;
 /// Something to think of at a certain time.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Thought {
+    /// An application may do something.
+    App(ClientId),
     /// The trouble is over.
     Calm,
     /// Others could be in the ensemble.
@@ -42,13 +46,17 @@ enum Thought {
 /// What mends a fault.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Mend {
+    AllServers(ClientId),
     Heal(ServerId, ServerId),
+    HealClient(ClientId, ServerId, Way),
     Quicken(ServerId, ServerId),
+    QuickenClient(ClientId),
     QuickenDisk(ServerId),
     Restart(ServerId),
     Resume(ServerId),
     Room(ServerId),
     Straighten(ServerId),
+    Thaw(ClientId),
 }
 
 /// A fault that lies in wait for a server in the midst of joining its leader: that takes so short
@@ -70,6 +78,8 @@ pub struct Seeded {
     schedule: Schedule<Thought>,
     delays: Stream,
     work: Stream,
+    /// What applications want, and what is not due at once.
+    programs: Stream,
     faults: Vec<(Family, u64, Stream)>,
     /// What becomes of votes, if anything: one in so many is lost, repeated or late.
     votes: Option<(u64, Stream)>,
@@ -80,6 +90,8 @@ pub struct Seeded {
     /// The due time of the last thing on each connection, each way: order is kept. By number:
     /// connections count up.
     lanes: Vec<[Instant; 2]>,
+    /// The same of applications' connections.
+    conns: Vec<[Instant; 2]>,
     /// Steps decided on and not yet taken.
     next: Vec<Step>,
     calm: bool,
@@ -87,6 +99,8 @@ pub struct Seeded {
     victims: BTreeSet<ServerId>,
     /// The requests that each client had done when the calm began.
     done_before: Vec<u64>,
+    /// The calls of each application that were answered when the calm began.
+    answered_before: Vec<u64>,
     value: u32,
     rolling: Vec<ServerId>,
 }
@@ -102,6 +116,11 @@ impl Seeded {
         for (client, _) in world.clients() {
             let at = Instant(start.below(3_000_000));
             schedule.push(at, Due::Thought(Thought::Client(client)));
+        }
+        let mut programs = Stream::new(seed, "programs");
+        for (client, _) in world.apps() {
+            let at = Instant(programs.below(3_000_000));
+            schedule.push(at, Due::Thought(Thought::App(client)));
         }
         let faults: Vec<(Family, u64, Stream)> = plan
             .faults
@@ -139,15 +158,18 @@ impl Seeded {
             schedule,
             delays: Stream::new(seed, "delays"),
             work: Stream::new(seed, "work"),
+            programs,
             faults,
             votes,
             changes,
             ambush: None,
             lanes: Vec::new(),
+            conns: Vec::new(),
             next,
             calm: false,
             victims,
             done_before: Vec::new(),
+            answered_before: Vec::new(),
             value: 0,
             rolling: Vec::new(),
         }
@@ -159,8 +181,11 @@ impl Seeded {
 
     fn think(&mut self, at: Instant, thought: Thought, world: &World) -> Option<Choice> {
         match thought {
+            Thought::App(client) => self.app(at, client, world),
             Thought::Calm => {
                 self.calm = true;
+                let answered = world.apps().map(|(_, app)| app.deeds.answered);
+                self.answered_before = answered.collect();
                 self.done_before = world.clients().map(|(_, client)| client.done).collect();
                 self.mend_all(world);
                 self.later(at, LOOK_US, Thought::Look);
@@ -338,6 +363,31 @@ impl Strategy for Seeded {
                 }
                 Pending::Answer(_) | Pending::Ask(_) | Pending::Dialled { .. } => {
                     Instant(now.0 + self.delays.around(mean))
+                }
+                Pending::Probe(client) | Pending::Reach(client) => {
+                    let slow = u64::from(world.app(client).slow_us);
+                    Instant(now.0 + self.delays.around(mean) + slow)
+                }
+                Pending::Down(conn) | Pending::Up(conn) => {
+                    let Some(found) = world.conn(conn) else { continue };
+                    let slow = u64::from(world.app(found.client).slow_us);
+                    let us = self.delays.around(mean) + slow;
+                    let place = conn_number(conn) as usize;
+                    if self.conns.len() <= place {
+                        self.conns.resize(place + 1, [Instant(0); 2]);
+                    }
+                    let way = usize::from(matches!(pending, Pending::Up(_)));
+                    let lane = &mut self.conns[place][way];
+                    *lane = Instant(now.0 + us).max(*lane);
+                    *lane
+                }
+                Pending::Wake { client, timer } => {
+                    let Some((due, spread_ms)) = world.app(client).due(timer) else { continue };
+                    let spread_us = match spread_ms {
+                        0 => 0,
+                        most => self.programs.below(u64::from(most) + 1) * 1000,
+                    };
+                    Instant(due.0 + spread_us).max(now)
                 }
             };
             self.schedule.push(at, Due::Pending(*pending));

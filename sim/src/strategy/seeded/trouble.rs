@@ -32,6 +32,14 @@ impl Seeded {
             return;
         }
         match family {
+            Family::ClientBreak
+            | Family::ClientCut
+            | Family::ClientKill
+            | Family::ClientMove
+            | Family::ClientPause
+            | Family::ClientSlow => {
+                self.app_fault(at, (family, luck, coin, for_us), world);
+            }
             Family::Break => {
                 let links: Vec<LinkId> = world.links().map(|(id, _)| id).collect();
                 if !links.is_empty() {
@@ -198,8 +206,14 @@ impl Seeded {
 
     pub(super) fn mend(&mut self, mend: Mend, world: &World) {
         let step = match mend {
+            Mend::AllServers(client) => {
+                let luck = self.programs.word();
+                Step::Servers { client, servers: world.servers().to_vec(), luck }
+            }
             Mend::Heal(from, to) => Step::Heal { from, to },
+            Mend::HealClient(client, server, way) => Step::HealClient { client, server, way },
             Mend::Quicken(from, to) => Step::SlowLink { from, to, us: 0 },
+            Mend::QuickenClient(client) => Step::SlowClient { client, us: 0 },
             Mend::QuickenDisk(server) => Step::SlowDisk { server, us: 0 },
             Mend::Restart(server) => {
                 let host = world.host(server);
@@ -222,6 +236,7 @@ impl Seeded {
             }
             Mend::Room(server) => Step::Full { server, full: false },
             Mend::Straighten(server) => Step::Drift { server, ppm: 0 },
+            Mend::Thaw(client) => Step::Thaw { client },
         };
         self.next.push(step);
     }
@@ -241,6 +256,7 @@ impl Seeded {
                 self.mend(mend, world);
             }
         }
+        self.mend_apps(world);
         for (from, to) in world.cuts().collect::<Vec<_>>() {
             self.mend(Mend::Heal(from, to), world);
         }

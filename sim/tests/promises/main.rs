@@ -1,5 +1,7 @@
 //! Every promise is seen broken: a story that keeps them all, and for each a way to leave it.
 
+mod clients;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -243,6 +245,15 @@ fn planted(promise: Promise) -> Story {
             let why = "the log has a hole".into();
             story.one_epoch().crash(ONE).see(Seen::Refused { server: ONE, why });
         }
+        Promise::CallOnce
+        | Promise::CallOrder
+        | Promise::SessionForward
+        | Promise::SessionSilent
+        | Promise::WatchFirst
+        | Promise::WatchKept
+        | Promise::WatchOnce
+        | Promise::WatchOrder
+        | Promise::WatchTrue => clients::planted(promise, &mut story),
         Promise::CommitConsistency => {
             story.two_epochs().write(THREE, ONE, zxid(2, 1)).apply(TWO, zxid(2, 1));
         }
