@@ -210,6 +210,7 @@ fn tell(finding: &Finding) {
     };
     say!("{verdict} {} ({}): {}", finding.promise, finding.promise.words(), finding.what);
     finding.with.iter().for_each(|line| say!("  {line}"));
+    finding.cycle.iter().for_each(|edge| say!("  {edge}"));
     if !finding.because.is_empty() {
         say!("  nobody can tell, for these may have taken effect, or not:");
         finding.because.iter().take(8).for_each(|line| say!("    {line}"));
@@ -269,6 +270,7 @@ struct JsonFinding {
     what: String,
     with: Vec<String>,
     because: Vec<String>,
+    cycle: Vec<String>,
 }
 
 impl Json {
@@ -314,6 +316,7 @@ impl Json {
                     what: finding.what.clone(),
                     with: finding.with.clone(),
                     because: finding.because.clone(),
+                    cycle: finding.cycle.clone(),
                 })
                 .collect(),
         }

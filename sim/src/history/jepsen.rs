@@ -321,6 +321,7 @@ fn register(key: &str, calls: &[Call], report: &mut Report) {
         what: format!("register{}: {what}", of(key)),
         with,
         because,
+        cycle: Vec::new(),
     });
 }
 
@@ -346,6 +347,7 @@ fn set(key: &str, calls: &[Call], report: &mut Report) {
             what: format!("set{}: {what}", of(key)),
             with,
             because: Vec::new(),
+            cycle: Vec::new(),
         });
     };
     // When each element was seen first, and by which read.

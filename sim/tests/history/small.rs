@@ -115,6 +115,13 @@ fn an_update_comes_after_what_was_complete() {
         Promise::Lw,
         "an update has position 0x100000004, and began after something at 0x100000005 was complete",
     );
+    assert_eq!(
+        report.findings[0].cycle,
+        [
+            "xid 1 was complete at 15 us, before xid 2 began at 20 us",
+            "xid 2 stands at 0x100000004, not after 0x100000005 where xid 1 stands",
+        ]
+    );
 }
 
 #[test]
@@ -326,4 +333,119 @@ fn what_was_there_before_is_learnt() {
     ]);
     let report = checked_with(&header, &text, &Options::default());
     broken(&report, Promise::At, "at 0x10000000a, the version of /a is 5, not 6");
+}
+
+/// The log of two sessions, and what follows.
+fn log(rest: &[&str]) -> String {
+    let open = |zxid: i64, session: &str| {
+        format!(
+            r#"{{"txn":{{"zxid":"{zxid:#x}","session":"{session}","cxid":0,"change":{{"create-session":{{"timeout_ms":4000}}}}}}}}"#
+        )
+    };
+    let mut text = format!("\n{}\n{}\n", open(E + 1, "0xa"), open(E + 2, "0xb"));
+    rest.iter().for_each(|line| text += &format!("{line}\n"));
+    text
+}
+
+#[track_caller]
+fn broken_among_others(report: &Report, promise: Promise, what: &str) {
+    let found = report.findings.iter().find(|finding| finding.promise == promise);
+    assert_eq!(found.map(|finding| &*finding.what), Some(what), "{:#?}", report.findings);
+    assert_eq!(report.verdict(promise), Verdict::Broken);
+}
+
+#[test]
+fn a_lost_connection_loses_a_suffix() {
+    let call = |xid, path: &str| {
+        format!(
+            r#"{{"call":{{"at":20,"conn":2,"xid":{xid},"ask":{{"create":{{"path":"{path}"}}}}}}}}"#
+        )
+    };
+    let text =
+        format!("{}\n{}\n{{\"lost\":{{\"at\":30,\"conn\":2}}}}", call(1, "/x"), call(2, "/y"));
+    let txn = |xid, path: &str| {
+        format!(
+            r#"{{"txn":{{"zxid":"0x100000003","session":"0xb","cxid":{xid},"change":{{"create":{{"path":"{path}"}}}}}}}}"#
+        )
+    };
+    held(&checked(&format!("{text}{}", log(&[&txn(1, "/x")]))));
+    broken(
+        &checked(&format!("{text}{}", log(&[&txn(2, "/y")]))),
+        Promise::Pfx,
+        "an update took its place at 0x100000003, and an earlier one of its connection took none",
+    );
+}
+
+#[test]
+fn ephemerals_have_no_children() {
+    let report = checked(&in_turn(&[
+        (1, r#"{"create":{"path":"/e","mode":"ephemeral"}}"#, &done(E + 3)),
+        (1, r#"{"create":{"path":"/e/x"}}"#, &done(E + 4)),
+    ]));
+    broken(&report, Promise::Ep1, "at 0x100000004, /e is an ephemeral and can have no children");
+}
+
+#[test]
+fn sessions_end_once_and_where_nothing_else_is() {
+    let back = r#"
+{"lost":{"at":20,"conn":1}}
+{"connect":{"at":30,"conn":3,"client":1}}
+{"hello":{"at":30,"conn":3,"session":"0xa"}}
+{"expired":{"at":40,"conn":3}}
+{"connect":{"at":50,"conn":4,"client":1}}
+{"hello":{"at":50,"conn":4,"session":"0xa"}}
+{"open":{"at":60,"conn":4,"session":"0xa","timeout_ms":4000}}
+"#;
+    broken(
+        &checked(back),
+        Promise::Se2,
+        "session 0xa was said to be over at 40 us, and opened on connection 4 at 60 us",
+    );
+    let close =
+        r#"{"txn":{"zxid":"0x100000003","session":"0xb","cxid":0,"change":{"close-session":{}}}}"#;
+    let text = format!("{}{}", in_turn(&[(1, CREATE, &done(E + 3))]), log(&[close]));
+    broken_among_others(
+        &checked(&text),
+        Promise::Se4,
+        "an update has position 0x100000003, where something else is",
+    );
+    let header = Header { tick_ms: Some(100), ..Header::new("by hand") };
+    let report = checked_with(&header, "", &Options::default());
+    broken(
+        &report,
+        Promise::Se3,
+        "session 0xa has a timeout of 4000 ms, not of 2 to 20 ticks of 100 ms",
+    );
+}
+
+#[test]
+fn events_and_replies_come_in_one_order() {
+    let watch = r#"{"get-data":{"path":"/a","watch":true}}"#;
+    let text = in_turn(&[
+        (1, CREATE, &done(E + 3)),
+        (1, watch, &data(E + 3, "one", E + 3, 0)),
+        (2, SET, &done(E + 4)),
+        (2, r#"{"create":{"path":"/b"}}"#, &done(E + 5)),
+        (1, r#"{"exists":{"path":"/c"}}"#, r#""zxid":"0x100000005","err":-101"#),
+    ]);
+    let event =
+        r#"{"event":{"at":90,"conn":1,"kind":"data-changed","path":"/a","zxid":"0x100000004"}}"#;
+    broken(
+        &checked(&format!("{text}{event}")),
+        Promise::W6,
+        "the event of 0x100000004 came after a reply that shows 0x100000005",
+    );
+}
+
+#[test]
+fn equal_zxids_are_equal_trees() {
+    let digest = |server, digest| {
+        format!(r#"{{"digest":{{"server":"{server}","zxid":"0x100000002","digest":"{digest}"}}}}"#)
+    };
+    held(&checked(&[digest(1, "0x7"), digest(2, "0x7")].join("\n")));
+    broken(
+        &checked(&[digest(1, "0x7"), digest(2, "0x8")].join("\n")),
+        Promise::Digest,
+        "at 0x100000002 server 1 has digest 0x7, and server 2 has 0x8",
+    );
 }

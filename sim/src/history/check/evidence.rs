@@ -91,6 +91,7 @@ fn from_log(history: &History, order: &mut Order, report: &mut Report) {
                 ),
                 with: vec![tell::op(history, *before), tell::op(history, hidden.op)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
         if zxid <= hidden.lo || zxid >= hidden.hi {
@@ -108,6 +109,7 @@ fn from_log(history: &History, order: &mut Order, report: &mut Report) {
                 ),
                 with: vec![tell::op(history, hidden.op)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
     }

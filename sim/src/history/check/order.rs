@@ -68,6 +68,36 @@ pub(super) struct Order {
     pub(super) first: i64,
 }
 
+/// Positions are one order, so that whatever contradicts them is a cycle of two.
+fn cycle(history: &History, before: u32, after: u32) -> Vec<String> {
+    let [first, second] = [before, after].map(|op| &history.ops[op as usize]);
+    let (xid, other) = (first.xid, second.xid);
+    vec![
+        format!(
+            "xid {xid} was complete at {} us, before xid {other} began at {} us",
+            first.returned, second.called
+        ),
+        format!(
+            "xid {other} stands at {}, not after {} where xid {xid} stands",
+            tell::zxid(second.zxid),
+            tell::zxid(first.zxid)
+        ),
+    ]
+}
+
+fn asked_in_turn(history: &History, before: u32, after: u32) -> Vec<String> {
+    let [first, second] = [before, after].map(|op| &history.ops[op as usize]);
+    let (xid, other) = (first.xid, second.xid);
+    vec![
+        format!("the session asked xid {xid} before it asked xid {other}"),
+        format!(
+            "xid {other} stands at {}, before {} where xid {xid} stands",
+            tell::zxid(second.zxid),
+            tell::zxid(first.zxid)
+        ),
+    ]
+}
+
 /// Where an operation stands among all.
 pub(super) const fn key(zxid: i64, is_update: bool) -> u64 {
     (zxid as u64) << 1 | !is_update as u64
@@ -135,6 +165,7 @@ impl Order {
                     ),
                     with: vec![tell::op(history, floor.1), tell::op(history, index)],
                     because: Vec::new(),
+                    cycle: cycle(history, floor.1, index),
                 });
             }
             if let Asked::Sync { .. } = op.ask
@@ -154,6 +185,7 @@ impl Order {
                         ),
                         with: vec![tell::op(history, floor.1), tell::op(history, index)],
                         because: Vec::new(),
+                        cycle: cycle(history, floor.1, index),
                     });
                 }
             }
@@ -215,6 +247,7 @@ impl Order {
                         what: format!("{what} session {id:#x} has position {now} after {seen}"),
                         with: vec![tell::op(history, before), tell::op(history, index)],
                         because: Vec::new(),
+                        cycle: asked_in_turn(history, before, index),
                     }
                 });
             }
@@ -240,6 +273,7 @@ impl Order {
                             ),
                             with: vec![tell::op(history, index)],
                             because: Vec::new(),
+                            cycle: Vec::new(),
                         }
                     });
                 }
@@ -267,6 +301,7 @@ impl Order {
                     .into(),
                 with: vec![tell::op(history, *op)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
         self.handles(history, report);
@@ -280,6 +315,7 @@ impl Order {
             what,
             with: Vec::new(),
             because: Vec::new(),
+            cycle: Vec::new(),
         };
         for (index, session) in (0..).zip(&history.sessions) {
             let id = session.id;
@@ -349,6 +385,7 @@ impl Order {
                     ),
                     with: Vec::new(),
                     because: Vec::new(),
+                    cycle: Vec::new(),
                 });
             }
         }

@@ -39,6 +39,9 @@ pub struct Finding {
     pub with: Vec<String>,
     /// If it is inconclusive: the calls whose outcome is not known, one line each.
     pub because: Vec<String>,
+    /// Where order is at fault: why each of the operations has to come before the next, and the
+    /// last before the first.
+    pub cycle: Vec<String>,
 }
 
 /// How stale reads were: how many were behind by less than 2^n microseconds.

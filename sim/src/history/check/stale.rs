@@ -44,6 +44,7 @@ pub(super) fn check(history: &History, order: &mut Order, options: &Options, rep
             ),
             with: vec![tell::op(history, by)],
             because: Vec::new(),
+            cycle: Vec::new(),
         });
     };
     for (key, index) in order.keys.iter().rev() {
@@ -83,6 +84,7 @@ pub(super) fn check(history: &History, order: &mut Order, options: &Options, rep
                 ),
                 with: vec![tell::op(history, *index)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
     }
@@ -144,6 +146,7 @@ fn ends_in_time(history: &History, order: &Order, late: u64, report: &mut Report
             ),
             with: vec![tell::op(history, u32::try_from(at).expect("an operation"))],
             because: Vec::new(),
+            cycle: Vec::new(),
         });
     }
 }

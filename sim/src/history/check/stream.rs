@@ -40,6 +40,7 @@ pub(super) fn check(history: &History, events: &[Event], report: &mut Report) {
                 ),
                 with: vec![tell::op(history, seen.1), tell::event(history, event)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
         let last = &mut told[event.conn as usize];
@@ -56,6 +57,7 @@ pub(super) fn check(history: &History, events: &[Event], report: &mut Report) {
                 ),
                 with: vec![tell::event(history, before), tell::event(history, event)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
         *last = Some(at);

@@ -137,6 +137,7 @@ impl<'a> Sweep<'a> {
                     what: format!("two updates have position {}", tell::zxid(zxid)),
                     with: vec![tell::op(self.history, before), tell::op(self.history, index)],
                     because: Vec::new(),
+                    cycle: Vec::new(),
                 });
             }
             last_update = (zxid, index);
@@ -200,6 +201,7 @@ impl<'a> Sweep<'a> {
             what: format!("an update has position {}, where something else is", tell::zxid(zxid)),
             with: vec![tell::op(self.history, index)],
             because: Vec::new(),
+            cycle: Vec::new(),
         });
     }
 
@@ -234,6 +236,7 @@ impl<'a> Sweep<'a> {
             what: why,
             with: vec![tell::op(self.history, index)],
             because: Vec::new(),
+            cycle: Vec::new(),
         });
     }
 
@@ -443,6 +446,7 @@ impl<'a> Sweep<'a> {
                 what: "a multi failed, and not all of its parts with it".into(),
                 with: vec![tell::op(self.history, index)],
                 because: Vec::new(),
+                cycle: Vec::new(),
             });
         }
         let Told::Error(code) = results[failed] else { return };
@@ -798,6 +802,7 @@ impl<'a> Sweep<'a> {
                 what,
                 with: made.into_iter().chain([index]).map(|op| tell::op(history, op)).collect(),
                 because: because.into_iter().map(|op| tell::op(history, op)).collect(),
+                cycle: Vec::new(),
             }
         });
     }
@@ -825,6 +830,7 @@ impl<'a> Sweep<'a> {
                     ),
                     with: Vec::new(),
                     because: Vec::new(),
+                    cycle: Vec::new(),
                 });
             }
         }

@@ -238,6 +238,7 @@ impl Watches {
                     ),
                     with: by.into_iter().collect(),
                     because: Vec::new(),
+                    cycle: Vec::new(),
                 }
             });
         }
@@ -329,6 +330,7 @@ impl Watches {
                         ),
                         with: vec![tell::op(history, op)],
                         because: Vec::new(),
+                        cycle: Vec::new(),
                     });
                 }
                 if !came && due.is_none_or(|due| due.is_none()) {
@@ -401,6 +403,7 @@ impl Watches {
                     what: what.into(),
                     with: by.into_iter().chain([tell::event(history, event)]).collect(),
                     because: because.iter().map(|op| tell::op(history, *op)).collect(),
+                    cycle: Vec::new(),
                 }
             });
         }
