@@ -20,7 +20,7 @@ const VERSION: &str = "version-2";
 /// So many files are kept open: a log and a snapshot grow at the same time.
 const OPEN_MAX: usize = 4;
 
-/// See the [module](self). While it exists no other process of ours takes the same one.
+/// A data directory on a real disk. While it exists no other process of ours takes the same one.
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,

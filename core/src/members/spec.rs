@@ -52,7 +52,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// See the [module](self).
+/// One member of an ensemble: where it is, and what part it has.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Spec {
     /// Where its learners connect while it leads.

@@ -16,7 +16,7 @@ use super::store::{
 /// What auth packets have for a number: they are answered at once, before what was asked earlier.
 const AUTH: i32 = -4;
 
-/// See the [module](self).
+/// Makes a history of records, whatever the order in which files are read.
 #[derive(Debug)]
 pub struct Gather {
     history: History,

@@ -24,7 +24,7 @@ pub enum Read {
     CutOff,
 }
 
-/// See the [module](self).
+/// Reads records from lines, and says where a line is wrong.
 pub struct Reader {
     file: String,
     lines: Box<dyn BufRead>,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::record::{Header, Record};
 
-/// See the [module](self).
+/// Writes records as lines, with a mark at the end.
 #[derive(Debug)]
 pub struct Writer<W> {
     to: W,

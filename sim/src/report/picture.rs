@@ -12,7 +12,7 @@ use crate::step::Instant;
 use crate::story::Story;
 use crate::trace::Trace;
 
-/// See the [module](self). Steps are counted from one; what holds before the first is at zero.
+/// Everything that is drawn of a run. Steps are counted from one; what holds before the first is at zero.
 #[derive(Debug)]
 pub struct Picture {
     /// What is to be seen here, if whoever made the trace said so.

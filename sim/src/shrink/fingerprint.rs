@@ -9,7 +9,7 @@ use zoolab_core::ServerId;
 use crate::drive::End;
 use crate::world::World;
 
-/// See the [module](self).
+/// What two failures have in common that are the same failure.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Fingerprint {
     /// The promise that was broken, or how it failed otherwise.

@@ -9,7 +9,7 @@ use crate::step::{ClientId, Instant, Step};
 use crate::world::apps::Conn;
 use crate::world::{Pending, World};
 
-/// See the [module](self).
+/// A step without the numbers that differ from run to run.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Wish {
     /// Not before this.

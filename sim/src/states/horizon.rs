@@ -24,7 +24,7 @@ use super::{Asleep, Ensemble, Worker, unpack};
 use crate::search::{Arrival, Awake, Expansion, Space, Verdict};
 use crate::world::{Bounds, Price};
 
-/// See the [module](self).
+/// A space that ends where the bounds of a search do: beyond is a place of which nothing is known.
 #[derive(Debug)]
 pub struct Horizon<'a, const K: usize, const W: usize> {
     space: &'a Ensemble<K, W>,

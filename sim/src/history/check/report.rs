@@ -47,7 +47,7 @@ pub struct Finding {
 /// How stale reads were: how many were behind by less than 2^n microseconds.
 pub type Staleness = [u64; 64];
 
-/// See the [module](self).
+/// What came of a check: for each promise how often it was looked at, and what was found.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// How each promise fared. One that was never put to the test is not in here.

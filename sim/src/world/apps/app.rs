@@ -20,7 +20,7 @@ pub struct Deeds {
     pub connected: u64,
 }
 
-/// See the [module](self).
+/// An application: one client machine and what it has under way.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct App {
     /// Its client; none before it begins, and when its process is gone.

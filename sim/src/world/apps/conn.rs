@@ -31,7 +31,7 @@ impl<T> Lane<T> {
     }
 }
 
-/// See the [module](self).
+/// A connection of an application to a server.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Conn {
     /// Its number.
