@@ -214,8 +214,7 @@ impl Ledger {
             Seen::Installed { server, zxid } => self.installed(*server, *zxid, judge),
             Seen::MembersWritten { server, members } => {
                 let version = members.version();
-                self.member_mut(*server).members_safe = version;
-                self.in_force(*server, version, judge)
+                self.members_written(*server, version, judge)
             }
             Seen::Note { server, note } => self.note(*server, note, judge),
             Seen::Refused { server, why } => {

@@ -167,7 +167,7 @@ impl Ledger {
         self.in_force(server, version, judge)
     }
 
-    /// What a server takes for being in force, or has on its disk, never becomes older.
+    /// What a server takes for being in force never becomes older.
     pub(super) fn in_force(
         &mut self,
         server: ServerId,
@@ -179,6 +179,22 @@ impl Ledger {
         let lost = member.lost || member.damaged;
         judge.holds(Promise::MembersMonotonicity, lost || before <= version, || {
             format!("server {server} goes by the members of {version} after those of {before}")
+        })
+    }
+
+    /// Nor does what it has on its disk, which is done later than what it takes for being in force.
+    pub(super) fn members_written(
+        &mut self,
+        server: ServerId,
+        version: Zxid,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Violation> {
+        let member = self.member_mut(server);
+        let before = std::mem::replace(&mut member.members_safe, version);
+        member.members = member.members.max(version);
+        let lost = member.lost || member.damaged;
+        judge.holds(Promise::MembersMonotonicity, lost || before <= version, || {
+            format!("server {server} wrote the members of {version} after those of {before}")
         })
     }
 
