@@ -9,7 +9,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use zoolab_core::wire;
 use zoolab_core::{
-    Boot, ConnId, Input, Millis, Now, Output, Persist, Server, ServerId, Settings, Timer, Token,
+    Boot, ConnId, Input, Millis, Note, Now, Output, Persist, Server, ServerId, Settings, Timer,
+    Token,
 };
 
 use crate::raw::{Event, Frame, Hello, Reader, Reply, Request, Welcome, Writer, opcode};
@@ -113,6 +114,8 @@ impl Desk {
                 Output::Reply { conn, reply } => {
                     self.put(conn, |bytes| wire::encode_reply(&reply, bytes));
                 }
+                // What somebody has got to needs nobody else.
+                Output::Note(Note::Reached(_)) => {}
                 Output::Dial { .. }
                 | Output::Disarm { .. }
                 | Output::HangUp { .. }

@@ -46,7 +46,11 @@ pub(super) fn keep(
         }
     });
     if let Some(why) = trouble.into_inner().expect("nobody panics") {
-        return Err(why);
+        // A folder that was asked for is whole or an error; a finding is told in any case.
+        if args.out.is_some() {
+            return Err(why);
+        }
+        eprintln!("zoolab: {why}");
     }
     let Some(dir) = &args.out else { return Ok(()) };
     results.write(dir)?;

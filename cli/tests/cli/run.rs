@@ -112,7 +112,7 @@ fn nobody_has_to_listen() {
 #[test]
 fn a_scenario_that_says_nothing_right_is_told_where() {
     let folder = folder("bad-scenarios");
-    let after_setting = "expected one of `setting`, `faults`, `disks-lost`, ";
+    let after_setting = "expected one of `setting`, `faults`, `change-ms`, ";
     for (text, expected) in [
         ("depth = 1\nnonsense here\n", ":2: key with no value, expected `=`".into()),
         ("depth = \n", ":1: string values must be quoted, expected literal string".into()),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use proptest::prelude::*;
 use proptest_state_machine::ReferenceStateMachine;
 use zoolab_core::request::Body;
-use zoolab_core::{Boot, ConnId, Input, Now, Output, Persist, Server, ServerId, Token};
+use zoolab_core::{Boot, ConnId, Input, Note, Now, Output, Persist, Server, ServerId, Token};
 use zoolab_sim::model::Model;
 
 use crate::expected::{DiskOp, Expected, START, Said, Saying, Step};
@@ -159,6 +159,8 @@ impl Lab {
                 said.disk.push(op);
                 self.disk.push_back((*token, op));
             }
+            // What somebody has got to needs nobody else.
+            Output::Note(Note::Reached(_)) => {}
             Output::Reply { conn, reply } => say(conn, Saying::Reply(reply.clone())),
             Output::Dial { .. }
             | Output::Disarm { .. }
