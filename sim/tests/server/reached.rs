@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use zoolab_core::request::{Body, EventKind, OpResult};
-use zoolab_core::{Code, Output};
+use zoolab_core::{Code, Note, Output};
 
 /// What servers have put out, by name.
 #[derive(Debug, Default)]
@@ -43,7 +43,9 @@ impl Reached {
                     }
                     self.note_body(&reply.body);
                 }
-                Output::Arm { .. } | Output::Persist { .. } => {}
+                Output::Arm { .. }
+                | Output::Note(Note::Reached(_))
+                | Output::Persist { .. } => {}
                 Output::Dial { .. }
                 | Output::Disarm { .. }
                 | Output::HangUp { .. }
