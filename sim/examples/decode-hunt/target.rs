@@ -190,6 +190,7 @@ impl Target {
                 self.figures.errors += u64::from(reply.err.is_some());
                 encode_reply(reply, &mut bytes);
             }
+            Output::Note(zoolab_core::Note::Reached(_)) => {}
             Output::Dial { .. }
             | Output::Disarm { .. }
             | Output::HangUp { .. }

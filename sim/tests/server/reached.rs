@@ -43,9 +43,7 @@ impl Reached {
                     }
                     self.note_body(&reply.body);
                 }
-                Output::Arm { .. }
-                | Output::Note(Note::Reached(_))
-                | Output::Persist { .. } => {}
+                Output::Arm { .. } | Output::Note(Note::Reached(_)) | Output::Persist { .. } => {}
                 Output::Dial { .. }
                 | Output::Disarm { .. }
                 | Output::HangUp { .. }
